@@ -193,7 +193,7 @@ ROWS = {
 
 
 def _row_figure(name, library, make, wait, host):
-    """Gkey/s of a sort, GB/s of running totals."""
+    """Gkey/s of a sort, GB/s of scans."""
     call, moved = ROWS[name]
     xp, a = _module_of(library), make(host)
     result = call(xp, a)
@@ -204,11 +204,11 @@ def _row_figure(name, library, make, wait, host):
 
 
 def rows():
-    """One long row: sorts of keys over the full range of their dtype, and running totals."""
+    """One long row: sorts of keys over the full range of their dtype, and scans."""
     n = (1 << 16) if IS_VIRTUAL else (1 << 26)
     for dtype in (np.int32, np.float32, np.int64):
         host = keys(dtype, n)
-        print(f"\n{n} {np.dtype(dtype)}, Gkey/s of sorts, GB/s of running totals")
+        print(f"\n{n} {np.dtype(dtype)}, Gkey/s of sorts, GB/s of scans")
         for name in ROWS:
             row = []
             for library, make, wait, _ in peers():

@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 
 from virtual import latencies  # noqa: E402
 from virtual.rows import rows  # noqa: E402
-from virtual.ways import WAYS  # noqa: E402
+from virtual.backends import BACKENDS  # noqa: E402
 
 ROUNDS = 9
 
@@ -42,11 +42,11 @@ def seconds(action):
     return (time.perf_counter() - start) / repeats
 
 
-def measure_row(row, ways):
-    """Rates of all ways, or why there is none."""
+def measure_row(row, backends):
+    """Rates of all backends, or why there is none."""
     expected = np.copy(row.numpy())
     actions, cells = {}, {}
-    for name, way in ways.items():
+    for name, way in backends.items():
         try:
             if isinstance(way, str):
                 raise LookupError(way)
@@ -64,15 +64,15 @@ def measure_row(row, ways):
     return cells | {name: row.work / s / 1e9 for name, s in best.items()}
 
 
-def make_ways():
-    """The ways by name; a missing one is the reason as a string."""
-    ways = {}
-    for way in WAYS:
+def make_backends():
+    """The backends by name; a missing one is the reason as a string."""
+    backends = {}
+    for way in BACKENDS:
         try:
-            ways[way.name] = way()
+            backends[way.name] = way()
         except Exception as error:
-            ways[way.name] = f"{type(error).__name__}: {error}"[:100]
-    return ways
+            backends[way.name] = f"{type(error).__name__}: {error}"[:100]
+    return backends
 
 
 def measure_in_child(threads, words):
@@ -95,7 +95,7 @@ def cell(value):
 
 def print_table(threads, words):
     """Ours, the peers, and ours over each peer; a line as soon as it is known."""
-    names = [way.name for way in WAYS]
+    names = [way.name for way in BACKENDS]
     print(f"\n{threads} thread{'s' if threads > 1 else ''}")
     ratios = " ".join(f"{'/' + name:>7}" for name in names[1:])
     print(f"{'kernel':<34} {'unit':<6} " + " ".join(f"{name:>10}" for name in names) + "  " + ratios)
@@ -118,10 +118,10 @@ def main():
     parser.add_argument("rows", nargs="*", help="words of the rows to measure; all when none is given")
     options = parser.parse_args()
     if options.child:
-        ways = make_ways()
+        backends = make_backends()
         for row in rows():
             if not options.rows or any(word in row.title for word in options.rows):
-                print(json.dumps([row.title, row.unit, measure_row(row, ways)]), flush=True)
+                print(json.dumps([row.title, row.unit, measure_row(row, backends)]), flush=True)
         return
     if not options.no_latencies:
         latencies.show_all()

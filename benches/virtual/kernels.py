@@ -152,7 +152,7 @@ KERNEL stencil(GLOBAL float *out, GLOBAL const float *in, int n)
 }
 """
 
-# Warps and unsigned thread numbers exist in CUDA alone.
+# Warps and unsigned thread indices exist in CUDA alone.
 CUDA_ONLY = r"""
 KERNEL reduce_shuffle(float *out, const float *in, int n)
 {
@@ -162,7 +162,7 @@ KERNEL reduce_shuffle(float *out, const float *in, int n)
   if (LID0 % 32 == 0) out[(GROUP0 * SIZE0 + LID0) / 32] = sum;
 }
 
-// The same loop as lin_comb with the other spelling of thread numbers: the compiler unrolls this one.
+// The same loop as lin_comb with the other spelling of thread indices: the compiler unrolls this one.
 KERNEL lin_comb_signed(float *z, const float *x, const float *y, float a, float b, int n)
 {
   int step = (int)gridDim.x * (int)blockDim.x;

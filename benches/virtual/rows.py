@@ -69,7 +69,7 @@ def rows():
         Row("saxpy, 2^20", "Gel/s", N, "saxpy", [z, x, y], [a, n], full, line, lambda: np.add(a * x, y, out=z)),
         Row("a*x+b*y, grid stride 64 x 256", "Gel/s", N, "lin_comb", [z, x, y], [a, b, n], (64, 1), line,
             lambda: np.add(a * x, b * y, out=z)),
-        Row("the same, signed thread numbers", "Gel/s", N, "lin_comb_signed", [z, x, y], [a, b, n], (64, 1), line,
+        Row("the same, signed thread indices", "Gel/s", N, "lin_comb_signed", [z, x, y], [a, b, n], (64, 1), line,
             lambda: np.add(a * x, b * y, out=z), opencl=False, c=False),
         Row("sin", "Gel/s", N, "el_sin", [z, x], [n], full, line, lambda: np.sin(x, out=z)),
         Row("exp", "Gel/s", N, "el_exp", [z, x], [n], full, line, lambda: np.exp(x, out=z)),

@@ -40,7 +40,7 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
     ------
     FusionError
         If a decorated function asks for elements of an array, as ``if a > 0`` does. The message names
-        the line. (In a block this is allowed: it computes what was put off so far.)
+        the line. (In a block this is allowed: it computes what was deferred so far.)
 
     Examples
     --------
@@ -68,9 +68,9 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
         return False
 
     @staticmethod
-    def settle():
-        """Compute what this thread has put off so far, as before work that uses addresses from elsewhere."""
-        _rtcg.fuse_settle()
+    def flush():
+        """Compute what this thread has deferred so far, as before work that uses addresses from elsewhere."""
+        _rtcg.fuse_flush()
 
 
 def _leave(traced, is_failing):

@@ -1,4 +1,4 @@
-"""Reductions and running totals that pass over NaN; part of `pycuda.gpuarray`.
+"""Reductions and scans that pass over NaN; part of `pycuda.gpuarray`.
 
 Where a slice has nothing but NaN the result is NumPy's, without its warning, which would need the elements.
 """
@@ -86,7 +86,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     return _g._into(out, _g.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction)))
 
 
-def _place(name, fill):
+def _arg_extreme(name, fill):
     def function(a, axis=None, out=None, *, keepdims=False):
         a = _g._array(a)
         if a.dtype.kind in "fcV" and a.size and bool(_g.isnan(a).all(axis=axis).any()):
@@ -98,7 +98,7 @@ def _place(name, fill):
     return function
 
 
-nanargmax, nanargmin = _place("argmax", -np.inf), _place("argmin", np.inf)
+nanargmax, nanargmin = _arg_extreme("argmax", -np.inf), _arg_extreme("argmin", np.inf)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):

@@ -1,4 +1,4 @@
-"""Reductions and running totals that pass over NaN; part of `pycuda.gpuarray`.
+"""Reductions and scans that pass over NaN; part of `pycuda.gpuarray`.
 
 Where a slice has nothing but NaN the result is NumPy's, without its warning, which would need the elements.
 """

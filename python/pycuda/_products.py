@@ -19,7 +19,7 @@ __all__ = [
 # -- sums over indices --------------------------------------------------------------------------------
 
 
-def _letters_of(operands):
+def _subscripts_of(operands):
     """Subscripts and operands of a call, whichever way it names them."""
     if isinstance(operands[0], str):
         return operands[0].replace(" ", ""), [_g._array(a) for a in operands[1:]]
@@ -32,7 +32,7 @@ def _letters_of(operands):
     return text if len(operands) % 2 == 0 else f"{text}->{word(operands[-1])}", arrays
 
 
-def _spelled_out(subscripts, arrays):
+def _expand_ellipsis(subscripts, arrays):
     """The letters of each operand and of the result, with letters in the place of dots."""
     left, arrow, result = subscripts.partition("->")
     words = left.split(",")
@@ -125,8 +125,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
     Operands are taken from left to right, or with `optimize` in the order that `numpy.einsum_path` finds for it.
     """
-    subscripts, arrays = _letters_of(operands)
-    words, result = _spelled_out(subscripts, arrays)
+    subscripts, arrays = _subscripts_of(operands)
+    words, result = _expand_ellipsis(subscripts, arrays)
     dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else np.dtype(dtype)
     arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
     terms = [_diagonals(word, a) for word, a in zip(words, arrays, strict=True)]
@@ -162,7 +162,7 @@ def _order(words, result, arrays, optimize):
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
     """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
-    subscripts, arrays = _letters_of(operands)
+    subscripts, arrays = _subscripts_of(operands)
     shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
     return np.einsum_path(subscripts, *shapes, optimize=optimize)
 
@@ -220,7 +220,7 @@ def _windows(a, length):
     return _g.GPUArray((count, length), a.dtype, base=a, gpudata=a, strides=a.strides * 2)
 
 
-def _slid(a, v, mode):
+def _sliding_product(a, v, mode):
     """Sums of products of `v` with runs of `a`, which is not shorter."""
     n = v.size
     ahead, behind = {"valid": (0, 0), "same": (n // 2, n - n // 2 - 1), "full": (n - 1, n - 1)}[mode]
@@ -247,14 +247,14 @@ def convolve(a, v, mode="full"):
     a, v = _checked_operands(a, v, mode, "convolve")
     if v.size > a.size:
         a, v = v, a
-    return _slid(a, v[::-1], mode)
+    return _sliding_product(a, v[::-1], mode)
 
 
 def correlate(a, v, mode="valid"):
     """The cross-correlation of two rows of numbers; see `numpy.correlate`."""
     a, v = _checked_operands(a, v, mode, "correlate")
     v = v.conj()
-    return _slid(a, v, mode) if a.size >= v.size else _slid(v, a, mode)[::-1]
+    return _sliding_product(a, v, mode) if a.size >= v.size else _sliding_product(v, a, mode)[::-1]
 
 
 def _edge(values, a, axis):

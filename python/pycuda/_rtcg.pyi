@@ -1014,7 +1014,7 @@ class Array:
 
 @final
 class MipmappedArray:
-    """An array with levels of detail (an addition to PyCUDA)."""
+    """An array with mip levels (an addition to PyCUDA)."""
 
     def __init__(self, descriptor: ArrayDescriptor3D, num_levels: int) -> None: ...
     def get_level(self, level: int) -> Array:
@@ -2281,7 +2281,7 @@ class _ScanKernel:
     def source(self) -> str:
         """The CUDA source."""
 
-def clear_scratch() -> None:
+def clear_workspaces() -> None:
     """Give back the memory that reductions and scans keep for their launches."""
 
 # -- random numbers
@@ -2321,4 +2321,4 @@ class FusionError(TypeError): ...
 def fuse_enter(traced: bool) -> None: ...
 def fuse_leave(traced: bool) -> None: ...
 def fuse_is_active() -> bool: ...
-def fuse_settle() -> None: ...
+def fuse_flush() -> None: ...

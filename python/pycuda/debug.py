@@ -5,7 +5,7 @@ and every source is kept in a file, whose path the debugger finds in the program
 
     cuda-gdb --args python -m pycuda.debug script.py arguments
 
-Without a GPU there is no cuda-gdb. There the virtual GPU's checked mode tells of wrong accesses,
+Without a GPU there is no cuda-gdb. There the virtual GPU's checked mode reports wrong accesses,
 uninitialised values and races with block, thread and source line: ``RTCG_CHECK=1 python -m
 pycuda.debug script.py``, see docs/debugging.md.
 """

@@ -268,13 +268,13 @@ def get_binary_func_scalar_kernel(func, dtype_x, dtype_y, dtype_z):
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{_word(func)}_kernel")
 
 
-def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
-    """``z[i] = min/max(x[i], y[i])``: `func` is "min" or "max"; with `use_scalar` y is a value."""
+def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, scalar_now):
+    """``z[i] = min/max(x[i], y[i])``: `func` is "min" or "max"; with `scalar_now` y is a value."""
     if np.float64 not in (dtype_x, dtype_y) and np.dtype(dtype_z).kind == "f":
         func = f"f{func}f"
     elif np.dtype(dtype_z).kind == "f":
         func = f"f{func}"
-    make = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
+    make = get_binary_func_scalar_kernel if scalar_now else get_binary_func_kernel
     return make(func, dtype_x, dtype_y, dtype_z)
 
 

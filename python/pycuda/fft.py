@@ -250,7 +250,7 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 
 def _spacing(n, d, device):
-    """The distance of neighbouring frequencies."""
+    """The distance of adjacent frequencies."""
     if not isinstance(n, (int, np.integer)):
         raise ValueError(f"n should be an integer: n is {n!r}; expected an integer of 1 or more")
     if n < 0:

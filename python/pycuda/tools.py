@@ -113,7 +113,7 @@ def clear_context_caches():
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
     _rtcg.clear_array_contexts()
-    _rtcg.clear_scratch()
+    _rtcg.clear_workspaces()
 
 
 # -- figures of devices -----------------------------------------------------------------------

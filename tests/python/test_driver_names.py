@@ -1,6 +1,6 @@
 """Names of `pycuda.driver` that other tests pass by: each test fails if the name did nothing or told another's value.
 
-Beside `test_rare_names.py`, which looks for the calls that reach the driver.
+Beside `test_rare_functions.py`, which looks for the calls that reach the driver.
 """
 
 import gc
@@ -316,7 +316,7 @@ def test_ends_given_as_types_and_addresses(kind):
 
 @pytest.mark.parametrize("kind", [cuda.Memcpy3D, cuda.Memcpy3DPeer])
 @pytest.mark.parametrize("name", ["src_lod", "dst_lod"])
-def test_levels_of_detail_are_arrays_of_their_own(kind, name):
+def test_mip_levels_are_separate_arrays(kind, name):
     copy = kind()
     copy.set_src_host(np.zeros(4))
     copy.set_dst_device(cuda.mem_alloc(32))

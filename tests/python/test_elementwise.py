@@ -485,7 +485,7 @@ def test_repeated_calls_go_to_the_stream_and_the_context_of_the_time():
         other.detach()
 
 
-def test_repeated_calls_compute_what_was_put_off():
+def test_repeated_calls_compute_what_was_deferred():
     kernel = ElementwiseKernel("float *x", "x[i] += 1")
     x = gpuarray.zeros(8, np.float32)
     for _ in range(3):

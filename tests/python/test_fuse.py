@@ -510,7 +510,7 @@ def test_a_kernel_is_called_again_while_its_argument_is_computed(context, make):
     others = gpuarray.zeros((2, 64), np.float32), gpuarray.zeros((2, 64), np.float32)
     begun, over, results = threading.Event(), threading.Event(), []
 
-    def put_off():
+    def deferred():
         context.push()
         with pycuda.fuse():
             results.append(x * 3)
@@ -518,7 +518,7 @@ def test_a_kernel_is_called_again_while_its_argument_is_computed(context, make):
             over.wait()
         context.pop()
 
-    thread = threading.Thread(target=put_off)
+    thread = threading.Thread(target=deferred)
     thread.start()
     begun.wait()
     call(x, z, 1)

@@ -85,13 +85,13 @@ def test_sums_have_numpys_dtypes(dtype):
 
 @quickly
 @given(st.sampled_from(["cumsum", "cumprod"]), arrays([np.dtype(t) for t in ("?", "i2", "u1", "f8")]), st.data())
-def test_running_totals(name, x, data):
+def test_cumulative_sums(name, x, data):
     axis = data.draw(st.sampled_from([None, *range(-x.host.ndim, x.host.ndim)]))
     same(lambda xp, a: getattr(xp, name)(a, axis=axis), x, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [63, 65, 2048, 2049, 10_000])
-def test_long_running_totals_are_cut_into_tiles(n):
+def test_long_cumulative_sums_are_cut_into_tiles(n):
     a = values("i4", (2, n, 3), 5)
     compare(gpuarray.cumsum(gpuarray.to_gpu(a), axis=1), a.cumsum(1))
 

@@ -63,7 +63,7 @@ def _array(dtype):
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d.kind != "f" or d.itemsize > 2], ids=str)
 @pytest.mark.parametrize("n", [1, 31, 4096, 4097, 40_001])
-def test_running_totals_over_tiles(dtype, n):
+def test_scans_over_tiles(dtype, n):
     a = values(dtype, n, 3)
     compare(gpuarray.cumsum(gpuarray.to_gpu(a)), a.cumsum(), rtol=1e-5)
     if dtype.kind in "iu":
@@ -71,7 +71,7 @@ def test_running_totals_over_tiles(dtype, n):
 
 
 @pytest.mark.parametrize("shape, axis", [((3, 9001), 1), ((9001, 3), 0), ((2, 5000, 3), 1), ((700, 300), 1)])
-def test_running_totals_of_several_rows(shape, axis):
+def test_scans_of_several_rows(shape, axis):
     a = values("f8", shape, 4)
     d = gpuarray.to_gpu(a)
     compare(gpuarray.cumsum(d, axis=axis), a.cumsum(axis), rtol=1e-12)
@@ -114,7 +114,7 @@ def test_places_of_scans_that_are_not_aligned():
     np.testing.assert_array_equal(out.get()[:-4], host[3:].cumsum(dtype="i4") - host[3:])
 
 
-def test_segments_with_neighbours_over_tiles():
+def test_segments_over_tile_borders():
     n = 20_000
     host = np.random.default_rng(6).integers(0, 40, n).astype(np.int32)
     kernel = GenericScanKernel(
@@ -145,7 +145,7 @@ def test_segments_with_neighbours_over_tiles():
 @pytest.mark.parametrize(
     "shape, dtype", each_kind(itertools.product([(100, 130), (16, 1000), (257, 64)], [*DTYPES, BFLOAT16])), ids=str
 )
-def test_turned_operands(dtype, shape):
+def test_transposed_operands(dtype, shape):
     a = values(dtype, shape, 7)
     d = gpuarray.to_gpu(a)
     compare(d.T.copy("C"), a.T.copy("C"))
@@ -155,7 +155,7 @@ def test_turned_operands(dtype, shape):
 
 
 @pytest.mark.parametrize("order", [(2, 1, 0), (1, 0, 2), (0, 2, 1), (2, 0, 1)])
-def test_turned_operands_of_three_axes(order):
+def test_transposed_operands_of_three_axes(order):
     a, b = values("f4", (40, 33, 50), 9), values("i2", tuple((40, 33, 50)[k] for k in order), 10)
     d, e = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
     compare(d.transpose(order) + e, a.transpose(order) + b)

@@ -443,7 +443,7 @@ def test_prepared_calls_unlike_the_last_one(module, axpy):
     assert (y.get() == np.float32(total + 1)).all()
 
 
-def test_calls_like_the_last_one_see_changed_circumstances(module):
+def test_cached_calls_see_a_changed_epoch(module):
     """A stream that was entered, a capture, a trace and a closed module are seen though the call is the same."""
     program = cuda.module_from_buffer(compile("__global__ void one_more(int *x) { ++*x; }"))
     kernel = program.get_function("one_more")

@@ -236,7 +236,7 @@ GENERATORS = {
     "XORWOW": sequential(curandom.XORWOWRandomNumberGenerator),
     "MRG32k3a": sequential(curandom.MRG32k3aRandomNumberGenerator),
 }
-# Neighbours come from neighbouring counters or states; turned, they are those of one state. Reversed, the lowest bits
+# Neighbours come from adjacent counters or states; turned, they are those of one state. Reversed, the lowest bits
 # of a word decide.
 VIEWS = {
     "as drawn": lambda words: words,

@@ -165,7 +165,7 @@ def test_kernel_wrapper_and_errors_in_snippets():
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64, np.float64, np.complex64])
 @pytest.mark.parametrize("n", [0, 1, 10, 3841, 30_000])
-def test_running_sums(dtype, n):
+def test_cumulative_sums(dtype, n):
     host = sample(np.int8, n).astype(dtype)
     array = gpuarray.to_gpu(host)
     out = InclusiveScanKernel(dtype, "a+b")(array, gpuarray.empty(n, dtype))

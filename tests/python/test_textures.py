@@ -302,7 +302,7 @@ def pyramid(context):
 
 
 def of_levels(levels, coords, detail, between):
-    """The oracle for levels of detail."""
+    """The oracle for mip levels."""
     detail = np.clip(detail.astype(np.float64), 0, len(levels) - 1)
     each = np.stack([oracle.sample(t, coords, [CLAMP] * 3, True, True)[:, 0] for t in levels]).astype(np.float64)
     rows = np.arange(len(coords))

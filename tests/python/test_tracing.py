@@ -111,7 +111,7 @@ def test_graphs_show_their_kernels(traced):
 
     events = traced(work)
     kernels = [event for event in events if event.get("cat") == "kernel"]
-    # A real GPU tells of the graph as a whole.
+    # A real GPU reports the graph as a whole.
     assert [event["name"] for event in kernels] in (["twice"], ["graph"])
 
 

@@ -1,4 +1,4 @@
-//! The array: a typed, shaped view of device memory. What it can do stands in the modules named after it.
+//! The array: a typed, shaped view of device memory. Its operations are defined in the modules named after them.
 
 use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, Order, Shape, Tuple};
@@ -81,7 +81,7 @@ impl GpuArray {
         Self { ctx: ctx.clone(), buffer, layout: layout.into(), dtype }
     }
 
-    /// The context it lives in.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<ArrayContext> {
         &self.ctx
     }
@@ -109,7 +109,7 @@ impl GpuArray {
     /// Whether shape and strides are those of `layout`, wherever the first element lies.
     #[inline]
     pub fn is_laid_out_like(&self, layout: &Arc<Layout>) -> bool {
-        self.layout.steps_like(layout)
+        self.layout.same_strides(layout)
     }
 
     /// Element type.
@@ -144,17 +144,17 @@ impl GpuArray {
 
     /// Address that offsets count from.
     fn base_ptr(&self) -> Option<u64> {
-        // What was put off comes before all that is done with an address.
-        crate::fuse::settle_quietly();
+        // What was deferred comes before all that is done with an address.
+        crate::fuse::flush_quietly();
         self.buffer.as_ref().map(|buffer| buffer.device_ptr())
     }
 
     /// The address at `offset` of the memory, for work that is about to be enqueued.
     pub(crate) fn address(&self, offset: usize) -> u64 {
-        // What was put off comes before all that is done with an address.
-        crate::fuse::settle_quietly();
+        // What was deferred comes before all that is done with an address.
+        crate::fuse::flush_quietly();
         self.buffer.as_ref().map_or(0, |buffer| {
-            buffer.will_be_used();
+            buffer.record_use();
             buffer.device_ptr().wrapping_add(offset as u64)
         })
     }
@@ -164,7 +164,7 @@ impl GpuArray {
         self.address(self.layout.offset)
     }
 
-    /// Computes the elements if that was put off.
+    /// Computes the elements if that was deferred.
     ///
     /// # Errors
     /// When that fails.
@@ -448,7 +448,7 @@ impl GpuArray {
             return Ok(());
         }
         [self, source].into_iter().try_for_each(GpuArray::check_memory)?;
-        if self.dtype == source.dtype && self.copies_linearly(source) {
+        if self.dtype == source.dtype && self.is_linear_copy(source) {
             if self.size() == 0 || self.device_ptr() == source.device_ptr() {
                 return Ok(());
             }
@@ -461,7 +461,7 @@ impl GpuArray {
     }
 
     /// Whether one copy of a range of bytes does it.
-    fn copies_linearly(&self, source: &GpuArray) -> bool {
+    fn is_linear_copy(&self, source: &GpuArray) -> bool {
         let same = self.shape() == source.shape()
             && (0..self.ndim()).all(|axis| self.shape()[axis] == 1 || self.strides()[axis] == source.strides()[axis]);
         same && self.layout.is_dense(self.itemsize()) && !self.overlaps(source)
@@ -469,15 +469,15 @@ impl GpuArray {
 
     /// Whether elements of `array` would be overwritten before they are read, were it an operand and this
     /// the output.
-    pub(crate) fn shares_badly(&self, array: &GpuArray) -> bool {
-        self.shares_badly_at(self.device_ptr().unwrap_or(0), array, array.device_ptr().unwrap_or(0))
+    pub(crate) fn has_write_hazard(&self, array: &GpuArray) -> bool {
+        self.has_write_hazard_at(self.device_ptr().unwrap_or(0), array, array.device_ptr().unwrap_or(0))
     }
 
-    /// [`GpuArray::shares_badly`] of arrays whose first elements are known to be at these addresses.
+    /// [`GpuArray::has_write_hazard`] of arrays whose first elements are known to be at these addresses.
     #[inline]
-    pub(crate) fn shares_badly_at(&self, start: u64, array: &GpuArray, array_start: u64) -> bool {
+    pub(crate) fn has_write_hazard_at(&self, start: u64, array: &GpuArray, array_start: u64) -> bool {
         let is_same =
-            start == array_start && self.itemsize() == array.itemsize() && self.layout.steps_like(&array.layout);
+            start == array_start && self.itemsize() == array.itemsize() && self.layout.same_strides(&array.layout);
         !is_same && self.overlaps_at(start, array, array_start)
     }
 

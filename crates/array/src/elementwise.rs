@@ -1,16 +1,18 @@
 //! Operations element by element: result types, broadcasting, and which kernel computes them.
 
 use crate::array::GpuArray;
+use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, is_cacheable};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
+use crate::iteration_plan::IterationPlan;
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
-use crate::plan::Plan;
 use crate::runtime::ArrayContext;
 use crate::scalar::{Element, Scalar};
-use crate::shortcut::{Prepared, Shortcut, What, may_have_shortcut};
 use crate::tiled;
-use rtcg_codegen::array::{Access, ArrayKernel, Op, OpTypes, Operand, Pointwise, Role, TILE_THREADS, Walk};
+use rtcg_codegen::array::{
+    AccessPattern, ArrayKernel, Op, OpTypes, Operand, OperandKind, Pointwise, Role, TILE_THREADS,
+};
 use rtcg_codegen::{DType, Kind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -65,9 +67,9 @@ impl Arg<'_> {
     }
 }
 
-/// What a call may wish beside its operands.
+/// Options of a call beside its operands.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wishes<'a> {
+pub struct OpOptions<'a> {
     /// Where the result goes.
     pub out: Option<&'a GpuArray>,
     /// The common type of the operands, in place of NumPy's.
@@ -97,39 +99,39 @@ pub fn result_type(args: &[Arg<'_>]) -> DType {
 /// When the shapes do not fit, the dtypes do not allow `op`, a Python integer does not fit, or the
 /// result cannot be stored in `out`.
 #[inline]
-pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], wishes: Wishes<'_>) -> Result<GpuArray> {
-    let what = What::Pointwise(op, wishes.dtype);
-    let has_shortcut = !fuse::is_active() && may_have_shortcut(op, args);
-    if has_shortcut && let Some(result) = ctx.recall(what, args, wishes.out)? {
+pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], options: OpOptions<'_>) -> Result<GpuArray> {
+    let what = CallKey::Pointwise(op, options.dtype);
+    let is_cacheable = !fuse::is_active() && is_cacheable(op, args);
+    if is_cacheable && let Some(result) = ctx.lookup(what, args, options.out)? {
         return Ok(result);
     }
-    apply_planned(ctx, op, args, wishes, has_shortcut.then_some(what))
+    apply_uncached(ctx, op, args, options, is_cacheable.then_some(what))
 }
 
 /// [`apply`] without a plan of an earlier call; remembered as `what` for later ones.
 #[inline(never)]
-fn apply_planned(
+fn apply_uncached(
     ctx: &Arc<ArrayContext>,
     op: Op,
     args: &[Arg<'_>],
-    wishes: Wishes<'_>,
-    what: Option<What>,
+    options: OpOptions<'_>,
+    what: Option<CallKey>,
 ) -> Result<GpuArray> {
     if args.len() != op.arity() {
         return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
     let computed: SmallVec<[Arg<'_>; 4]> =
         args.iter().enumerate().filter(|(at, _)| op.role(*at) == Role::Compute).map(|(_, arg)| *arg).collect();
-    let common = wishes.dtype.unwrap_or_else(|| result_type(&computed));
+    let common = options.dtype.unwrap_or_else(|| result_type(&computed));
     if op == Op::Power {
         check_exponent(common, args)?;
     }
-    if let Some(constant) = outside_comparison(op, common, args) {
-        return constant_result(ctx, args, constant, wishes.out);
+    if let Some(constant) = out_of_range_comparison(op, common, args) {
+        return constant_result(ctx, args, constant, options.out);
     }
     let types = op.resolve(common)?;
     let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
-    if let Some(out) = wishes.out {
+    if let Some(out) = options.out {
         checked_out(op, out, &shape, types.out)?;
     }
     let mut operands: SmallVec<[Source<'_>; 4]> = SmallVec::new();
@@ -150,17 +152,17 @@ fn apply_planned(
                 return Err(ArrayError::value("operands live in different contexts"));
             }
         }
-        if let Some(deferred) = fuse::defer(ctx, op, types, &operands, wishes.out, layout.clone())? {
+        if let Some(deferred) = fuse::defer(ctx, op, types, &operands, options.out, layout.clone())? {
             return Ok(deferred);
         }
     }
-    let out = match wishes.out {
+    let out = match options.out {
         Some(out) => out.clone(),
         None => GpuArray::with_layout(ctx, layout(), types.out)?,
     };
-    let prepared = compute_prepared(op, types.compute, &out, &operands)?;
+    let prepared = compute_and_prepare(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
-        ctx.remember(args, Shortcut::new(what, args, wishes.out, &out, prepared));
+        ctx.insert(args, CachedCall::new(what, args, options.out, &out, prepared));
     }
     Ok(out)
 }
@@ -189,7 +191,7 @@ fn check_exponent(common: DType, args: &[Arg<'_>]) -> Result<()> {
 }
 
 /// The result of comparing integers with a Python integer that lies outside their type.
-fn outside_comparison(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bool> {
+fn out_of_range_comparison(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bool> {
     if !op.is_comparison() {
         return None;
     }
@@ -284,12 +286,17 @@ impl<'a> Source<'a> {
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
 /// another layout are copied first, so that results are as if nothing were shared.
 pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<()> {
-    compute_prepared(op, compute, out, operands).map(drop)
+    compute_and_prepare(op, compute, out, operands).map(drop)
 }
 
 /// [`compute`], and the launch for calls that are like this one; `None` where more than a launch or less
 /// was needed.
-fn compute_prepared(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<Option<Prepared>> {
+fn compute_and_prepare(
+    op: Op,
+    compute: DType,
+    out: &GpuArray,
+    operands: &[Source<'_>],
+) -> Result<Option<PreparedLaunch>> {
     if out.size() == 0 {
         return Ok(None);
     }
@@ -301,7 +308,7 @@ fn compute_prepared(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'
         copies.push(match operand {
             Source::Array(array) => {
                 out.check_context(array)?;
-                if out.shares_badly(array) { Some(array.copy(None)?) } else { None }
+                if out.has_write_hazard(array) { Some(array.copy(None)?) } else { None }
             }
             Source::Value(..) => None,
         });
@@ -314,7 +321,7 @@ fn compute_prepared(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'
             Source::Value(..) => None,
         })
         .collect();
-    let launch = Launch { op, compute, out, operands, arrays: &arrays };
+    let launch = PointwiseLaunch { op, compute, out, operands, arrays: &arrays };
     let prepared = match arrays.iter().flatten().count() {
         0 => launch.run::<1>(),
         1 => launch.run::<2>(),
@@ -339,7 +346,7 @@ pub(crate) fn is_aligned(array: &GpuArray) -> bool {
             .all(|(stride, n)| *n == 1 || stride.unsigned_abs().is_multiple_of(alignment))
 }
 
-struct Launch<'a> {
+struct PointwiseLaunch<'a> {
     op: Op,
     compute: DType,
     out: &'a GpuArray,
@@ -347,28 +354,28 @@ struct Launch<'a> {
     arrays: &'a [Option<&'a GpuArray>],
 }
 
-impl Launch<'_> {
+impl PointwiseLaunch<'_> {
     /// Plans over the `N` arrays (the output first) and launches the kernel that fits the plan.
-    fn run<const N: usize>(&self) -> Result<Prepared> {
+    fn run<const N: usize>(&self) -> Result<PreparedLaunch> {
         let mut broadcast: SmallVec<[Layout; 5]> = SmallVec::new();
         broadcast.push(self.out.layout().clone());
         for array in self.arrays.iter().flatten() {
             broadcast.push(array.layout().broadcast_to(self.out.shape())?);
         }
-        let plan = Plan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
+        let plan = IterationPlan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
         let kernel = match self.flat_operands(&plan) {
-            Some(operands) => self.kernel(operands, Walk::Flat(self.per_access(&plan, &operands))),
-            None => self.kernel(self.strided_operands(), tiled::walk(&plan, self.out, self.arrays)),
+            Some(operands) => self.kernel(operands, AccessPattern::Flat(self.elements_per_access(&plan, &operands))),
+            None => self.kernel(self.strided_operands(), tiled::access_pattern(&plan, self.out, self.arrays)),
         };
         self.launch(&plan, &kernel)
     }
 
-    fn kernel(&self, operands: [Operand; 4], walk: Walk) -> Pointwise {
-        let out_unaligned = matches!(walk, Walk::Strided(_)) && !is_aligned(self.out);
-        Pointwise { op: self.op, compute: self.compute, out: self.out.dtype(), out_unaligned, operands, walk }
+    fn kernel(&self, operands: [Operand; 4], pattern: AccessPattern) -> Pointwise {
+        let is_out_unaligned = matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(self.out);
+        Pointwise { op: self.op, compute: self.compute, out: self.out.dtype(), is_out_unaligned, operands, pattern }
     }
 
-    fn operands_with(&self, mut access: impl FnMut(&GpuArray, usize) -> Option<Access>) -> Option<[Operand; 4]> {
+    fn map_operands(&self, mut access: impl FnMut(&GpuArray, usize) -> Option<OperandKind>) -> Option<[Operand; 4]> {
         let mut operands = [Operand::UNUSED; 4];
         let mut position = 1;
         for (at, operand) in self.operands.iter().enumerate() {
@@ -377,43 +384,44 @@ impl Launch<'_> {
                     position += 1;
                     Operand { dtype: array.dtype(), access: access(array, position - 1)? }
                 }
-                (Source::Value(_, dtype), None) => Operand { dtype: *dtype, access: Access::Value },
-                (Source::Array(array), None) => Operand { dtype: array.dtype(), access: Access::Unused },
+                (Source::Value(_, dtype), None) => Operand { dtype: *dtype, access: OperandKind::Value },
+                (Source::Array(array), None) => Operand { dtype: array.dtype(), access: OperandKind::Unused },
             };
         }
         Some(operands)
     }
 
     fn strided_operands(&self) -> [Operand; 4] {
-        let access = |array: &GpuArray, _| Some(if is_aligned(array) { Access::Element } else { Access::Unaligned });
-        self.operands_with(access).unwrap_or([Operand::UNUSED; 4])
+        let access =
+            |array: &GpuArray, _| Some(if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned });
+        self.map_operands(access).unwrap_or([Operand::UNUSED; 4])
     }
 
     /// The operands if each lies without gaps or is a single element.
-    fn flat_operands<const N: usize>(&self, plan: &Plan<N>) -> Option<[Operand; 4]> {
+    fn flat_operands<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<[Operand; 4]> {
         let item = self.out.itemsize() as isize;
         if plan.single_stride(0, item)? != item || !is_aligned(self.out) {
             return None;
         }
-        self.operands_with(|array, k| {
+        self.map_operands(|array, k| {
             let item = array.itemsize() as isize;
             match plan.single_stride(k, item)? {
                 _ if !is_aligned(array) => None,
-                0 => Some(Access::Point),
-                stride if stride == item => Some(Access::Element),
+                0 => Some(OperandKind::Broadcast),
+                stride if stride == item => Some(OperandKind::Element),
                 _ => None,
             }
         })
     }
 
-    /// How many neighbours a thread takes at once, if addresses allow it.
-    fn per_access<const N: usize>(&self, plan: &Plan<N>, operands: &[Operand; 4]) -> u8 {
+    /// How many adjacent elements a thread takes at once, if addresses allow it.
+    fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, operands: &[Operand; 4]) -> u8 {
         let widest = operands
             .iter()
-            .filter(|operand| operand.access == Access::Element)
+            .filter(|operand| operand.access == OperandKind::Element)
             .map(|operand| operand.dtype.itemsize())
             .fold(self.out.itemsize(), usize::max);
-        let count = self.out.context().facts().access_bytes as usize / widest;
+        let count = self.out.context().device_info().vector_bytes as usize / widest;
         if count < 2 || !count.is_power_of_two() {
             return 1;
         }
@@ -422,31 +430,33 @@ impl Launch<'_> {
         for (at, array) in self.arrays.iter().enumerate() {
             let Some(array) = array else { continue };
             let bytes = (count * array.itemsize()) as u64;
-            let point = operands[at].access == Access::Point;
+            let point = operands[at].access == OperandKind::Broadcast;
             aligned &= point || array.address(plan.offsets[position]).is_multiple_of(bytes);
             position += 1;
         }
         if aligned { count as u8 } else { 1 }
     }
 
-    fn launch<const N: usize>(&self, plan: &Plan<N>, kernel: &Pointwise) -> Result<Prepared> {
+    fn launch<const N: usize>(&self, plan: &IterationPlan<N>, kernel: &Pointwise) -> Result<PreparedLaunch> {
         let mut args = Args::new();
-        let mut shifts: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut address_offsets: SmallVec<[usize; 4]> = SmallVec::new();
         for (array, offset) in std::iter::once(&self.out).chain(self.arrays.iter().flatten()).zip(&plan.offsets) {
             args.push_u64(array.address(*offset));
-            shifts.push(offset.wrapping_sub(array.layout().offset));
+            address_offsets.push(offset.wrapping_sub(array.layout().offset));
         }
         let size = plan.size();
         args.push_u64(size as u64);
         let ctx = self.out.context();
-        if let Walk::Strided(space) | Walk::Tiled(space, _) = kernel.walk {
+        if let AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) = kernel.pattern {
             let all: SmallVec<[usize; 5]> = (0..N).collect();
             plan.write_dims(space, &all, &mut args);
         }
-        let blocks = match kernel.walk {
-            Walk::Flat(per_access) => ctx.facts().blocks_for(size.div_ceil(usize::from(per_access))),
-            Walk::Strided(_) => ctx.facts().blocks_for(size),
-            Walk::Tiled(_, tile) => {
+        let blocks = match kernel.pattern {
+            AccessPattern::Flat(elements_per_access) => {
+                ctx.device_info().blocks_for(size.div_ceil(usize::from(elements_per_access)))
+            }
+            AccessPattern::Strided(_) => ctx.device_info().blocks_for(size),
+            AccessPattern::Tiled(_, tile) => {
                 let lengths: SmallVec<[usize; 4]> = plan.axes.iter().map(|axis| axis.0).collect();
                 tile.count(&lengths).min(i32::MAX as usize) as u32
             }
@@ -458,18 +468,18 @@ impl Launch<'_> {
                 values.push((args.bytes().len() - element.bytes().len(), *dtype));
             }
         }
-        let threads = if let Walk::Tiled(..) = kernel.walk { TILE_THREADS } else { BLOCK_THREADS };
+        let threads = if let AccessPattern::Tiled(..) = kernel.pattern { TILE_THREADS } else { BLOCK_THREADS };
         let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.bytes())?;
-        Ok(Prepared {
+        Ok(PreparedLaunch {
             kernel: compiled,
             grid,
             block,
             packed: SmallVec::from_slice(args.bytes()),
-            shifts,
+            address_offsets,
             values,
-            tickets: None,
+            workspace: None,
         })
     }
 }
@@ -481,7 +491,7 @@ impl GpuArray {
     /// # Errors
     /// When the dtype does not allow it.
     pub fn unary(&self, op: Op) -> Result<GpuArray> {
-        apply(self.context(), op, &[self.into()], Wishes::default())
+        apply(self.context(), op, &[self.into()], OpOptions::default())
     }
 
     /// `op` of this array and another operand.
@@ -538,7 +548,7 @@ impl GpuArray {
         if self.dtype() == dtype { Ok(self.clone()) } else { self.astype(dtype) }
     }
 
-    /// Whether the copy of a result that was put off was put off, too.
+    /// Whether the copy of a result that was deferred was deferred, too.
     pub(crate) fn assign_deferred(&self, source: &GpuArray) -> Result<bool> {
         let fits = || source.layout().broadcast_to(self.shape()).is_ok();
         if !fuse::is_active() || !fuse::is_deferred(source) || self.dtype().kind() == Kind::Record || !fits() {
@@ -584,25 +594,25 @@ impl GpuArray {
 /// # Errors
 /// As [`apply`].
 pub fn binary(ctx: &Arc<ArrayContext>, op: Op, x: Arg<'_>, y: Arg<'_>, out: Option<&GpuArray>) -> Result<GpuArray> {
-    let wishes = Wishes { out, dtype: None };
+    let options = OpOptions { out, dtype: None };
     if let (Op::Power, Arg::Array(base), Arg::Scalar(Scalar::Weak(WeakScalar::Int(2)))) = (op, x, y)
         && base.dtype() == DType::Bool
         && base.ndim() > 0
     {
         // The one place where NumPy's short cut shows: int8 rather than int64.
-        return apply(ctx, Op::Square, &[x], wishes);
+        return apply(ctx, Op::Square, &[x], options);
     }
     if let (Op::Power, Arg::Array(base), Arg::Scalar(exponent)) = (op, x, y)
         && base.dtype().kind() > Kind::Signed
         && result_type(&[x, y]) == base.dtype()
-        && let Some(short) = short_power(exponent)
+        && let Some(short) = power_shortcut(exponent)
     {
-        return apply(ctx, short, &[x], wishes);
+        return apply(ctx, short, &[x], options);
     }
-    apply(ctx, op, &[x, y], wishes)
+    apply(ctx, op, &[x, y], options)
 }
 
-fn short_power(exponent: Scalar) -> Option<Op> {
+fn power_shortcut(exponent: Scalar) -> Option<Op> {
     let value = match exponent.value() {
         WeakScalar::Int(value) => value as f64,
         WeakScalar::Float(value) => value,

@@ -95,8 +95,8 @@ impl Error for ArrayError {
     }
 }
 
-impl From<rtcg_codegen::array::Refused> for ArrayError {
-    fn from(refused: rtcg_codegen::array::Refused) -> Self {
+impl From<rtcg_codegen::array::UnsupportedDType> for ArrayError {
+    fn from(refused: rtcg_codegen::array::UnsupportedDType) -> Self {
         ArrayError::dtype(refused.to_string())
     }
 }

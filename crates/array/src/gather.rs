@@ -2,9 +2,9 @@
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
+use crate::iteration_plan::IterationPlan;
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::{Layout, Order, Shape, Strides, Tuple, broadcast_shapes};
-use crate::plan::Plan;
 use crate::views::Index;
 use rtcg_codegen::array::{ArrayKernel, Bounds, Direction, Gather, Op};
 use rtcg_codegen::{DType, Kind};
@@ -174,7 +174,7 @@ impl GpuArray {
         let wanted = GpuArray::empty(ctx, &[total], DType::I64, Order::C)?;
         let number = |value| crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(value));
         wanted.fill_range(number(1), number(1))?;
-        running.search_sorted(&wanted, false)
+        running.searchsorted(&wanted, false)
     }
 
     fn resolve(&self, items: &[FancyIndex]) -> Result<Resolved> {
@@ -344,7 +344,7 @@ impl Resolved {
             layouts.push(self.spread(|_| 0, |axis| array.strides()[axis], array.layout().offset));
         }
         let still = self.spread(|_| 0, |_| 0, 0);
-        let plan = Plan::<10>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&still)));
+        let plan = IterationPlan::<10>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&still)));
         let mut indices = [DType::I64; MAX_INDICES];
         indices.iter_mut().zip(&self.indexed).for_each(|(slot, (_, array))| *slot = array.dtype());
         let kernel = Gather {
@@ -372,8 +372,8 @@ impl Resolved {
             args.push_i64(self.view.strides()[*axis] as i64);
         }
         let ctx = dense.context();
-        args.push_u64(ctx.outside_flag(bounds == Bounds::Raise)?);
+        args.push_u64(ctx.out_of_bounds_flag(bounds == Bounds::Raise)?);
         let compiled = ctx.kernel(&ArrayKernel::Gather(kernel))?;
-        compiled.launch([ctx.facts().blocks_for(plan.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+        compiled.launch([ctx.device_info().blocks_for(plan.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
     }
 }

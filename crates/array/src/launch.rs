@@ -1,6 +1,6 @@
 //! Arguments and geometry of a launch.
 
-use crate::runtime::Facts;
+use crate::runtime::DeviceInfo;
 use smallvec::SmallVec;
 
 /// The packed arguments of a kernel, laid out by C's rules.
@@ -44,10 +44,10 @@ impl Args {
 /// Threads per block of kernels that need no particular number.
 pub const BLOCK_THREADS: u32 = 256;
 
-impl Facts {
-    /// Whether threads are lanes of a processor's vectors: neighbours read neighbouring elements, one at a time.
-    pub fn are_lanes(&self) -> bool {
-        self.access_bytes == 1
+impl DeviceInfo {
+    /// Whether threads are lanes of a processor's vectors: adjacent threads read adjacent elements, one at a time.
+    pub fn is_simd_cpu(&self) -> bool {
+        self.vector_bytes == 1
     }
 
     /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.

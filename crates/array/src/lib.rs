@@ -6,42 +6,42 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod blocking;
+mod call_cache;
 mod elementwise;
 mod error;
 mod fft;
 pub mod fuse;
 mod gather;
-mod inside;
+mod iteration_plan;
+#[cfg(test)]
+mod iteration_plan_proptests;
 mod launch;
 mod layout;
 mod linalg;
 mod matmul;
-mod patience;
-mod plan;
-#[cfg(test)]
-mod plan_properties;
 mod reduce;
 mod runtime;
 mod scalar;
 mod scan;
-mod shortcut;
 mod sort;
+mod thread_flag;
 mod tiled;
 mod views;
 
 pub use array::GpuArray;
-pub use elementwise::{Arg, Wishes, apply, binary, can_cast_same_kind, result_type};
+pub use blocking::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
+pub use elementwise::{Arg, OpOptions, apply, binary, can_cast_same_kind, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use fft::{FFT_TABLE_BYTES, FftKind};
 pub use gather::FancyIndex;
-pub use inside::Inside;
 pub use launch::{Args, BLOCK_THREADS};
 pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
-pub use linalg::{LeastSquares, Limits, MatrixNorm, SignAndLog, Svd, Tolerance, Triangle};
-pub use patience::{WaitHook, lock_patiently, patiently, set_wait_hook};
-pub use reduce::{Axes, ReduceWishes, Statistic};
+pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
+pub use reduce::{Axes, ReduceOptions, Statistic};
 pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
 pub use rtcg_codegen::{DType, Kind, WeakScalar};
-pub use runtime::{Allocator, ArrayContext, Buffer, Facts, Kernel, Runtime};
+pub use runtime::{Allocator, ArrayContext, Buffer, DeviceInfo, Kernel, Runtime};
 pub use scalar::{Element, Scalar};
+pub use thread_flag::ThreadFlag;
 pub use views::{Index, normalize_axes, normalize_axis};

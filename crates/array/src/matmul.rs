@@ -1,7 +1,7 @@
 //! Matrix products.
 
-mod slender;
-mod split;
+mod skinny;
+mod split_k;
 mod tiles;
 
 use crate::array::GpuArray;
@@ -9,7 +9,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
+use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
 const FEW_ROWS: usize = 16;
@@ -78,17 +78,17 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
 }
 
 fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
-    if slender::launch(out, a, b, batch, [m, n, k])? {
+    if skinny::launch(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
-    if tiles::are_taller(out.context().facts(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
+    if tiles::prefers_tall_tiles(out.context().device_info(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);
-        let turned = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
-        launch(&turned, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
-        return out.assign(&turned.swapaxes(-1, -2)?);
+        let transposed = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
+        launch(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
+        return out.assign(&transposed.swapaxes(-1, -2)?);
     }
-    if split::launch(out, a, b, batch, [m, n, k])? {
+    if split_k::launch(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
     whole(out, a, b, batch, [m, n, k])
@@ -118,10 +118,15 @@ fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]:
             65535 * MATMUL_TILE
         )));
     }
-    let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.facts().access_bytes as u8 };
+    let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.device_info().vector_bytes as u8 };
     let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Simple(kernel)))?;
     let columns = n.div_ceil(MATMUL_TILE) as u32;
-    compiled.launch([columns, tiles(m), batches.min(65535) as u32], [MATMUL_SIDE, MATMUL_SIDE, 1], 0, args.bytes())
+    compiled.launch(
+        [columns, tiles(m), batches.min(65535) as u32],
+        [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
+        0,
+        args.bytes(),
+    )
 }
 
 /// The axes before those of the matrices, broadcast.

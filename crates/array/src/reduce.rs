@@ -1,27 +1,27 @@
 //! Reductions over axes: which kernel, how the work is split, and NumPy's result types.
 
 use crate::array::GpuArray;
-use crate::elementwise::{Arg, Wishes, apply, can_cast_same_kind};
+use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, ReductionWorkspace};
+use crate::elementwise::{Arg, OpOptions, apply, can_cast_same_kind};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
+use crate::iteration_plan::IterationPlan;
 use crate::launch::Args;
 use crate::layout::{Layout, Order, Tuple};
-use crate::plan::Plan;
-use crate::runtime::{ArrayContext, Facts, Kernel};
+use crate::runtime::{ArrayContext, DeviceInfo, Kernel};
 use crate::scalar::Scalar;
-use crate::shortcut::{Prepared, Shortcut, Tickets, What};
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
-use rtcg_codegen::combine::{REDUCE_THREADS, Share};
+use rtcg_codegen::block_reduce::{REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 
 /// The axes of a reduction; all of them without a list.
 pub type Axes<'a> = Option<&'a [isize]>;
 
-/// What a call of a reduction may wish.
+/// Options of a reduction.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ReduceWishes<'a> {
+pub struct ReduceOptions<'a> {
     /// The axes that go; all without a list.
     pub axes: Axes<'a>,
     /// Keep them with length 1.
@@ -55,7 +55,7 @@ fn types_of(reduction: Reduction, dtype: DType, wish: Option<DType>) -> Result<(
         Reduction::Any | Reduction::All => (DType::Bool, wish.unwrap_or(DType::Bool)),
         Reduction::ArgMinimum | Reduction::ArgMaximum => (dtype, DType::I64),
         Reduction::CountNonzero => (DType::I64, wish.unwrap_or(DType::I64)),
-        Reduction::Minimum | Reduction::Maximum | Reduction::Dot | Reduction::Deviation => {
+        Reduction::Minimum | Reduction::Maximum | Reduction::Dot | Reduction::SumSquaredDeviations => {
             let result = wish.unwrap_or(dtype);
             (result, result)
         }
@@ -63,7 +63,7 @@ fn types_of(reduction: Reduction, dtype: DType, wish: Option<DType>) -> Result<(
 }
 
 /// One reduction that is about to be launched.
-struct Job<'a> {
+struct ReductionJob<'a> {
     reduction: Reduction,
     x: &'a GpuArray,
     y: Option<&'a GpuArray>,
@@ -74,7 +74,7 @@ struct Job<'a> {
 }
 
 /// A reduction that can be computed together with the expression whose elements it reduces.
-pub(crate) struct Fusable<'a> {
+pub(crate) struct FusableReduction<'a> {
     pub(crate) reduction: Reduction,
     pub(crate) axes: &'a [usize],
     pub(crate) compute: DType,
@@ -87,8 +87,8 @@ impl GpuArray {
     ///
     /// # Errors
     /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
-    pub fn reduce(&self, reduction: Reduction, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
-        reduce_again(reduction, self, None, wishes)
+    pub fn reduce(&self, reduction: Reduction, options: ReduceOptions<'_>) -> Result<GpuArray> {
+        reduce_cached(reduction, self, None, options)
     }
 
     /// The sum of the products with an array of this shape, over all elements.
@@ -101,39 +101,39 @@ impl GpuArray {
             return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
-        let wishes = ReduceWishes { dtype: Some(dtype), ..Default::default() };
-        reduce_again(Reduction::Dot, self, Some(other), wishes)
+        let options = ReduceOptions { dtype: Some(dtype), ..Default::default() };
+        reduce_cached(Reduction::Dot, self, Some(other), options)
     }
 }
 
 /// A reduction, by the plan of one like it if there was one.
-fn reduce_again(
+fn reduce_cached(
     reduction: Reduction,
     x: &GpuArray,
     y: Option<&GpuArray>,
-    wishes: ReduceWishes<'_>,
+    options: ReduceOptions<'_>,
 ) -> Result<GpuArray> {
-    let Some(what) = shortcut_of(reduction, x, &wishes) else {
-        return reduce(reduction, x, y, wishes).map(|(result, _)| result);
+    let Some(what) = call_key(reduction, x, &options) else {
+        return reduce(reduction, x, y, options).map(|(result, _)| result);
     };
     let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
-    if let Some(result) = x.context().recall(what, &args, None)? {
+    if let Some(result) = x.context().lookup(what, &args, None)? {
         return Ok(result);
     }
-    let (result, prepared) = reduce(reduction, x, y, wishes)?;
+    let (result, prepared) = reduce(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
-        x.context().remember(&args, Shortcut::new(what, &args, None, &result, prepared));
+        x.context().insert(&args, CachedCall::new(what, &args, None, &result, prepared));
     }
     Ok(result)
 }
 
 /// What is asked for, if calls like this one end in the same launch.
-fn shortcut_of(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) -> Option<What> {
-    if fuse::is_active() || wishes.out.is_some() || wishes.mask.is_some() || wishes.initial.is_some() {
+fn call_key(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
+    if fuse::is_active() || options.out.is_some() || options.mask.is_some() || options.initial.is_some() {
         return None;
     }
     let ndim = x.ndim();
-    let axes = match wishes.axes {
+    let axes = match options.axes {
         None => (1u64 << ndim.min(63)) - 1,
         Some(axes) => axes.iter().try_fold(0u64, |bits, &axis| {
             let axis = if axis < 0 { axis + ndim as isize } else { axis };
@@ -141,14 +141,14 @@ fn shortcut_of(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) ->
             ((axis as usize) < ndim && bits & bit == 0).then_some(bits | bit)
         })?,
     };
-    (ndim < 64).then_some(What::Reduce { reduction, dtype: wishes.dtype, axes, keepdims: wishes.keepdims })
+    (ndim < 64).then_some(CallKey::Reduce { reduction, dtype: options.dtype, axes, keepdims: options.keepdims })
 }
 
 /// Of a minimum or maximum that begins with a value, the dtype of `out`, where that holds all elements: as in NumPy
 /// the value need not be one of the elements' dtype then, and is the result where there are none.
-fn dtype_of_first_value(reduction: Reduction, x: &GpuArray, wishes: &ReduceWishes<'_>) -> Option<DType> {
+fn dtype_of_first_value(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
     let is_extreme = matches!(reduction, Reduction::Minimum | Reduction::Maximum);
-    let out = wishes.out.filter(|_| is_extreme && wishes.initial.is_some())?.dtype();
+    let out = options.out.filter(|_| is_extreme && options.initial.is_some())?.dtype();
     (x.dtype().promote(out) == out).then_some(out)
 }
 
@@ -157,19 +157,19 @@ fn reduce(
     reduction: Reduction,
     x: &GpuArray,
     y: Option<&GpuArray>,
-    wishes: ReduceWishes<'_>,
-) -> Result<(GpuArray, Option<Prepared>)> {
-    let axes: SmallVec<[usize; 4]> = match wishes.axes {
+    options: ReduceOptions<'_>,
+) -> Result<(GpuArray, Option<PreparedLaunch>)> {
+    let axes: SmallVec<[usize; 4]> = match options.axes {
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
     };
-    let wish = wishes.dtype.or_else(|| dtype_of_first_value(reduction, x, &wishes));
+    let wish = options.dtype.or_else(|| dtype_of_first_value(reduction, x, &options));
     let (compute, result) = types_of(reduction, x.dtype(), wish)?;
-    check_identity(reduction, x, &axes, &wishes)?;
-    if y.is_none() && wishes.mask.is_none() && wishes.out.is_none() {
-        let wish = Fusable { reduction, axes: &axes, compute, result, keepdims: wishes.keepdims };
+    check_identity(reduction, x, &axes, &options)?;
+    if y.is_none() && options.mask.is_none() && options.out.is_none() {
+        let wish = FusableReduction { reduction, axes: &axes, compute, result, keepdims: options.keepdims };
         if let Some(out) = fuse::reduce_deferred(x, &wish)? {
-            let out = match wishes.initial {
+            let out = match options.initial {
                 Some(initial) => with_initial(reduction, &out, initial)?,
                 None => out,
             };
@@ -177,32 +177,32 @@ fn reduce(
         }
     }
     let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
-    let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, wishes.keepdims);
-    let out = match wishes.out {
+    let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, options.keepdims);
+    let out = match options.out {
         Some(out) => checked_out(reduction, out, &shape, result)?.clone(),
         None => GpuArray::empty(x.context(), &shape, result, Order::C)?,
     };
-    let mask = wishes.mask.map(|mask| mask.to_dtype(DType::Bool)?.broadcast_to(x.shape())).transpose()?;
+    let mask = options.mask.map(|mask| mask.to_dtype(DType::Bool)?.broadcast_to(x.shape())).transpose()?;
     let y = y.map(|y| y.broadcast_to(x.shape())).transpose()?;
     let overlapping = [Some(x), y.as_ref(), mask.as_ref()].into_iter().flatten().any(|array| array.overlaps(&out));
     let target = if overlapping { GpuArray::empty(x.context(), &shape, out.dtype(), Order::C)? } else { out.clone() };
-    let with_axes = target.reshape_to(&kept, Order::C).ok().filter(|view| shares(view, &target));
-    let spread = match with_axes {
+    let with_axes = target.reshape_to(&kept, Order::C).ok().filter(|view| is_same_memory(view, &target));
+    let plan = match with_axes {
         Some(view) => view,
-        None => expanded(&target, &axes, wishes.keepdims)?,
+        None => expanded(&target, &axes, options.keepdims)?,
     };
-    let job = Job { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &spread, axes: &axes };
+    let job = ReductionJob { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &plan, axes: &axes };
     let prepared = run(&job)?;
     if overlapping {
         out.assign(&target)?;
     }
-    match wishes.initial {
+    match options.initial {
         Some(initial) => Ok((with_initial(reduction, &out, initial)?, None)),
         None => Ok((out, prepared)),
     }
 }
 
-fn shares(a: &GpuArray, b: &GpuArray) -> bool {
+fn is_same_memory(a: &GpuArray, b: &GpuArray) -> bool {
     a.device_ptr() == b.device_ptr()
 }
 
@@ -222,12 +222,12 @@ pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Sma
     kept.collect()
 }
 
-fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], wishes: &ReduceWishes<'_>) -> Result<()> {
+fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], options: &ReduceOptions<'_>) -> Result<()> {
     let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
     if reduction.is_arg() && count == 0 {
         return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.name())));
     }
-    if reduction.has_identity() || wishes.initial.is_some() {
+    if reduction.has_identity() || options.initial.is_some() {
         return Ok(());
     }
     if count == 0 {
@@ -236,7 +236,7 @@ fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], wishes: &R
             reduction.name()
         )));
     }
-    match wishes.mask {
+    match options.mask {
         Some(_) => Err(ArrayError::value(format!(
             "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
             reduction.name()
@@ -278,11 +278,11 @@ fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result
         DType::Bool => Scalar::Weak(WeakScalar::Bool(initial.to_element(DType::Bool)?.bytes()[0] != 0)),
         _ => initial,
     };
-    apply(out.context(), op, &[Arg::Array(out), Arg::Scalar(initial)], Wishes { out: Some(out), dtype: None })
+    apply(out.context(), op, &[Arg::Array(out), Arg::Scalar(initial)], OpOptions { out: Some(out), dtype: None })
 }
 
 /// The parts of a layout that belong to kept and to reduced axes.
-pub(crate) fn parts(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+pub(crate) fn split_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     let pick = |reduced: bool| {
         let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
         Layout {
@@ -294,45 +294,45 @@ pub(crate) fn parts(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     (pick(false), pick(true))
 }
 
-fn still(like: &Layout) -> Layout {
+fn zero_strides(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
-fn run(job: &Job<'_>) -> Result<Option<Prepared>> {
+fn run(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
     if job.out.size() == 0 {
         return Ok(None);
     }
     [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
     let arrays = [Some(job.x), job.y, job.mask];
-    let (out_kept, _) = parts(job.out.layout(), job.axes);
+    let (out_kept, _) = split_axes(job.out.layout(), job.axes);
     let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
-        Some(array) => parts(array.layout(), job.axes),
+        Some(array) => split_axes(array.layout(), job.axes),
         None => {
-            let (kept, reduced) = parts(job.x.layout(), job.axes);
-            (still(&kept), still(&reduced))
+            let (kept, reduced) = split_axes(job.x.layout(), job.axes);
+            (zero_strides(&kept), zero_strides(&reduced))
         }
     });
-    let kept = Plan::new([&out_kept, &layouts[0].0, &layouts[1].0, &layouts[2].0]);
+    let kept = IterationPlan::new([&out_kept, &layouts[0].0, &layouts[1].0, &layouts[2].0]);
     let reduced = match job.reduction.is_arg() {
-        true => Plan::in_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
-        false => Plan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
+        true => IterationPlan::in_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
+        false => IterationPlan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
     };
     launch(job, &kept, &reduced)
 }
 
 /// How a reduction uses the device.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spread {
-    share: Share,
-    along: bool,
+pub(crate) struct ReductionPlan {
+    partition: WorkPartition,
+    reduce_contiguous: bool,
     pack: usize,
     itemsize: usize,
     n_out: usize,
     n_red: usize,
     per_split: usize,
     blocks: u32,
-    /// Neighbouring outputs of a thread.
-    across: usize,
+    /// Adjacent outputs of a thread.
+    outputs_per_thread: usize,
 }
 
 /// Packs that a thread fetches before it combines the first of them.
@@ -341,59 +341,78 @@ fn unroll(pack: usize, itemsize: usize) -> usize {
     (BYTES / (pack * itemsize.max(1))).clamp(1, 8)
 }
 
-impl Spread {
+impl ReductionPlan {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
     /// An expression that is reduced has the spread of the array that it would have been stored in.
     pub(crate) fn new<const K: usize, const R: usize>(
-        facts: Facts,
+        device_info: DeviceInfo,
         itemsize: usize,
-        kept: &Plan<K>,
-        reduced: &Plan<R>,
+        kept: &IterationPlan<K>,
+        reduced: &IterationPlan<R>,
     ) -> Self {
         let (n_out, n_red) = (kept.size(), reduced.size());
         let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
-        let along = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let (resident, machine_code) = (facts.max_blocks as usize / 4, !facts.are_lanes());
-        let share = Share::new(n_out, n_red, along, resident, machine_code);
+        let reduce_contiguous = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
+        let (resident, is_simt) = (device_info.max_blocks as usize / 4, !device_info.is_simd_cpu());
+        let partition = WorkPartition::new(n_out, n_red, reduce_contiguous, resident, is_simt);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
             (axis.1[0] == expected).then_some(expected * axis.0 as isize)
         });
-        let pack = match along && dense.is_some() {
-            true => (facts.access_bytes as usize / itemsize.max(1)).clamp(1, 16),
+        let pack = match reduce_contiguous && dense.is_some() {
+            true => (device_info.vector_bytes as usize / itemsize.max(1)).clamp(1, 16),
             false => 1,
         };
         let pack = if pack.is_power_of_two() { pack } else { 1 };
         let splits = match pack {
-            1 => share.splits,
-            _ => share.splits.min(n_red / (pack * share.team as usize * unroll(pack, itemsize))).max(1),
+            1 => partition.splits,
+            _ => partition
+                .splits
+                .min(n_red / (pack * partition.threads_per_output as usize * unroll(pack, itemsize)))
+                .max(1),
         };
         let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
-        let share = share.split(splits, n_out, resident, machine_code);
-        let blocks = n_out.div_ceil(share.group()).min(facts.max_blocks as usize) as u32;
-        Self { share, along, pack, itemsize, n_out, n_red, per_split, blocks, across: 1 }
+        let partition = partition.split(splits, n_out, resident, is_simt);
+        let blocks = n_out.div_ceil(partition.outputs_per_block()).min(device_info.max_blocks as usize) as u32;
+        Self { partition, reduce_contiguous, pack, itemsize, n_out, n_red, per_split, blocks, outputs_per_thread: 1 }
     }
 
-    /// The spread whose threads have neighbouring outputs, where the elements of these are neighbours too and lie at
+    /// The spread whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
     /// addresses that packs may be read from and written to; else the same. Nothing but `x` is read.
-    fn across(self, facts: Facts, out: &Lane, x: &Lane, kept: &Plan<4>, reduced: &Plan<3>) -> Self {
-        let across = (facts.access_bytes as usize / out.itemsize.max(x.itemsize).max(1)).clamp(1, 16);
+    fn with_outputs_per_thread(
+        self,
+        device_info: DeviceInfo,
+        out: &VectorOperand,
+        x: &VectorOperand,
+        kept: &IterationPlan<4>,
+        reduced: &IterationPlan<3>,
+    ) -> Self {
+        let outputs_per_thread = (device_info.vector_bytes as usize / out.itemsize.max(x.itemsize).max(1)).clamp(1, 16);
         let Some((row, outer)) = kept.axes.split_last() else { return self };
         let is_row = row.1[0] == out.itemsize as isize && row.1[1] == x.itemsize as isize;
-        let fits = |bytes: isize, lane: &Lane| (bytes as i64 as u64).is_multiple_of((across * lane.itemsize) as u64);
+        let fits = |bytes: isize, operand: &VectorOperand| {
+            (bytes as i64 as u64).is_multiple_of((outputs_per_thread * operand.itemsize) as u64)
+        };
         let is_placed = fits(out.address as isize, out)
             && fits(x.address as isize, x)
             && outer.iter().all(|axis| fits(axis.1[0], out) && fits(axis.1[1], x))
             && reduced.axes.iter().all(|axis| fits(axis.1[0], x));
-        let is_alone = self.share.team == 1 && self.share.splits == 1;
-        if !is_alone || !is_row || !is_placed || !across.is_power_of_two() || !row.0.is_multiple_of(across) {
+        let is_alone = self.partition.threads_per_output == 1 && self.partition.splits == 1;
+        if !is_alone
+            || !is_row
+            || !is_placed
+            || !outputs_per_thread.is_power_of_two()
+            || !row.0.is_multiple_of(outputs_per_thread)
+        {
             return self;
         }
-        let blocks = (self.n_out / across).div_ceil(REDUCE_THREADS as usize).clamp(1, facts.max_blocks as usize) as u32;
-        Self { across, blocks, ..self }
+        let blocks = (self.n_out / outputs_per_thread)
+            .div_ceil(REDUCE_THREADS as usize)
+            .clamp(1, device_info.max_blocks as usize) as u32;
+        Self { outputs_per_thread, blocks, ..self }
     }
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
@@ -406,17 +425,17 @@ impl Spread {
             bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
         };
         let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
-        if self.along { bits.sum() } else { 0 }
+        if self.reduce_contiguous { bits.sum() } else { 0 }
     }
 
     /// The part of the kernel's key that is decided here.
     pub(crate) fn kernel(&self, kernel: Reduce) -> Reduce {
         Reduce {
-            team: self.share.team as u16,
-            along: self.along,
-            split: self.share.splits > 1,
-            gather: self.share.gather,
-            across: self.across as u8,
+            threads_per_output: self.partition.threads_per_output as u16,
+            reduce_contiguous: self.reduce_contiguous,
+            split: self.partition.splits > 1,
+            gather: self.partition.gather,
+            outputs_per_thread: self.outputs_per_thread as u8,
             pack: self.pack as u8,
             // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
             unroll: if self.pack == 1 { 4 } else { unroll(self.pack, self.itemsize) as u8 },
@@ -425,22 +444,27 @@ impl Spread {
     }
 
     /// Appends lengths, and where split runs are combined; returns what the latter is found again by.
-    pub(crate) fn write(&self, ctx: &ArrayContext, kernel: &Reduce, args: &mut Args) -> Result<Option<Tickets>> {
+    pub(crate) fn write(
+        &self,
+        ctx: &ArrayContext,
+        kernel: &Reduce,
+        args: &mut Args,
+    ) -> Result<Option<ReductionWorkspace>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
-        let nbytes = self.share.splits * self.n_out * kernel.partial_bytes();
-        let place = kernel.split.then_some(Tickets { nbytes, at: args.bytes().len() });
-        let (tickets, room) = match place {
-            Some(_) => ctx.runtime().tickets(nbytes)?,
+        let nbytes = self.partition.splits * self.n_out * kernel.partial_bytes();
+        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.bytes().len() });
+        let (counters, partials) = match place {
+            Some(_) => ctx.runtime().reduction_workspace(nbytes)?,
             None => (0, 0),
         };
-        args.push_u64(room);
-        args.push_u64(tickets);
+        args.push_u64(partials);
+        args.push_u64(counters);
         Ok(place)
     }
 
     /// The blocks of the launch: groups of runs, and splits of each run.
     fn grid(&self) -> [u32; 3] {
-        [self.blocks, self.share.splits as u32, 1]
+        [self.blocks, self.partition.splits as u32, 1]
     }
 
     /// Launches the kernel with packed arguments.
@@ -449,8 +473,8 @@ impl Spread {
     }
 }
 
-/// An array whose neighbouring elements belong to neighbouring outputs.
-struct Lane {
+/// An array whose adjacent elements belong to adjacent outputs.
+struct VectorOperand {
     itemsize: usize,
     address: u64,
 }
@@ -463,7 +487,11 @@ pub(crate) struct Packable {
     pub(crate) reduced: isize,
 }
 
-fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Prepared>> {
+fn launch(
+    job: &ReductionJob<'_>,
+    kept: &IterationPlan<4>,
+    reduced: &IterationPlan<3>,
+) -> Result<Option<PreparedLaunch>> {
     let ctx = job.x.context();
     let used = [Some(job.x), job.y, job.mask];
     let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
@@ -471,15 +499,15 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
         let start = used[k].map_or(0, GpuArray::start);
         start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
     };
-    let spread = Spread::new(ctx.facts(), job.x.itemsize(), kept, reduced);
+    let plan = ReductionPlan::new(ctx.device_info(), job.x.itemsize(), kept, reduced);
     let out = job.out.start().wrapping_add(kept.offsets[0] as u64);
-    let spread = match present.len() {
+    let plan = match present.len() {
         1 => {
-            let lane = |itemsize, address| Lane { itemsize, address };
-            let (out, x) = (lane(job.out.itemsize(), out), lane(job.x.itemsize(), address(0)));
-            spread.across(ctx.facts(), &out, &x, kept, reduced)
+            let operand = |itemsize, address| VectorOperand { itemsize, address };
+            let (out, x) = (operand(job.out.itemsize(), out), operand(job.x.itemsize(), address(0)));
+            plan.with_outputs_per_thread(ctx.device_info(), &out, &x, kept, reduced)
         }
-        _ => spread,
+        _ => plan,
     };
     let packable = present.iter().map(|&k| Packable {
         itemsize: used[k].map_or(1, GpuArray::itemsize),
@@ -487,14 +515,14 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
         kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
         reduced: reduced.single_stride(k, 0).unwrap_or(0),
     });
-    let kernel = spread.kernel(Reduce {
+    let kernel = plan.kernel(Reduce {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        packed: spread.packed(packable),
+        packed: plan.packed(packable),
         kept: kept.space(),
         reduced: reduced.space(),
         ..Reduce::PLAIN
@@ -502,25 +530,25 @@ fn launch(job: &Job<'_>, kept: &Plan<4>, reduced: &Plan<3>) -> Result<Option<Pre
     let mut args = Args::new();
     args.push_u64(out);
     present.iter().for_each(|&k| args.push_u64(address(k)));
-    let tickets = spread.write(ctx, &kernel, &mut args)?;
+    let workspace = plan.write(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
     let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
-    spread.launch(&*compiled, &args)?;
+    plan.launch(&*compiled, &args)?;
     // Without elements there is no address to fill in.
     if job.mask.is_some() || job.x.size() == 0 {
         return Ok(None);
     }
     let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
-    Ok(Some(Prepared {
+    Ok(Some(PreparedLaunch {
         kernel: compiled,
-        grid: spread.grid(),
+        grid: plan.grid(),
         block: [REDUCE_THREADS, 1, 1],
         packed: SmallVec::from_slice(args.bytes()),
-        shifts: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
+        address_offsets: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
         values: SmallVec::new(),
-        tickets,
+        workspace,
     }))
 }
 
@@ -532,7 +560,7 @@ pub enum Statistic {
     /// The mean squared distance from the mean, with this many degrees of freedom less.
     Variance,
     /// The square root of the variance.
-    Deviation,
+    StandardDeviation,
 }
 
 impl GpuArray {
@@ -540,33 +568,33 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::reduce`].
-    pub fn statistic(&self, what: Statistic, ddof: f64, wishes: ReduceWishes<'_>) -> Result<GpuArray> {
-        let axes: SmallVec<[usize; 4]> = match wishes.axes {
+    pub fn statistic(&self, what: Statistic, ddof: f64, options: ReduceOptions<'_>) -> Result<GpuArray> {
+        let axes: SmallVec<[usize; 4]> = match options.axes {
             Some(axes) => normalize_axes(axes, self.ndim())?,
             None => (0..self.ndim()).collect(),
         };
-        let result = wishes.dtype.unwrap_or(if self.dtype().is_integral() { DType::F64 } else { self.dtype() });
+        let result = options.dtype.unwrap_or(if self.dtype().is_integral() { DType::F64 } else { self.dtype() });
         // 16-bit floats are summed, and divided, in 32 bits.
         let compute = if result.itemsize() == 2 { DType::F32 } else { result };
-        let mask = wishes.mask;
+        let mask = options.mask;
         let n = self.counts(&axes, mask)?;
-        let keep = ReduceWishes { keepdims: true, dtype: Some(compute), out: None, initial: None, ..wishes };
+        let keep = ReduceOptions { keepdims: true, dtype: Some(compute), out: None, initial: None, ..options };
         let total = self.reduce(Reduction::Sum, keep)?;
         let mean = n.divide(&total, 0.0, compute)?;
         let value = match what {
             Statistic::Mean => mean,
             _ => {
-                let keep = ReduceWishes { dtype: Some(compute.real_part()), ..keep };
+                let keep = ReduceOptions { dtype: Some(compute.real_part()), ..keep };
                 let own = self.to_dtype(compute)?;
-                let (squares, _) = reduce(Reduction::Deviation, &own, Some(&mean), keep)?;
+                let (squares, _) = reduce(Reduction::SumSquaredDeviations, &own, Some(&mean), keep)?;
                 let variance = n.divide(&squares, ddof, compute.real_part())?;
                 if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
             }
         };
         let dtype = if what == Statistic::Mean { result } else { result.real_part() };
-        let shape = kept_shape(self.shape(), &axes, wishes.keepdims);
+        let shape = kept_shape(self.shape(), &axes, options.keepdims);
         let value = value.reshape_to(&shape, Order::C)?;
-        match wishes.out {
+        match options.out {
             Some(out) => {
                 checked_out(Reduction::Sum, out, &shape, dtype)?.assign(&value)?;
                 Ok(out.clone())
@@ -580,8 +608,8 @@ impl GpuArray {
             return Ok(Counts::Same(axes.iter().map(|&axis| self.shape()[axis]).product()));
         };
         let axes: SmallVec<[isize; 4]> = axes.iter().map(|&axis| axis as isize).collect();
-        let wishes = ReduceWishes { axes: Some(&axes), keepdims: true, ..Default::default() };
-        mask.broadcast_to(self.shape())?.reduce(Reduction::CountNonzero, wishes).map(Counts::Each)
+        let options = ReduceOptions { axes: Some(&axes), keepdims: true, ..Default::default() };
+        mask.broadcast_to(self.shape())?.reduce(Reduction::CountNonzero, options).map(Counts::Each)
     }
 }
 
@@ -594,15 +622,15 @@ enum Counts {
 impl Counts {
     /// `total / (n - ddof)` in `dtype`; fewer elements than degrees of freedom give NaN, as in NumPy.
     fn divide(&self, total: &GpuArray, ddof: f64, dtype: DType) -> Result<GpuArray> {
-        let wishes = Wishes { out: None, dtype: Some(dtype) };
+        let options = OpOptions { out: None, dtype: Some(dtype) };
         match self {
             Counts::Same(n) => {
                 let n = WeakScalar::Float((*n as f64 - ddof).max(0.0));
-                apply(total.context(), Op::TrueDivide, &[total.into(), Scalar::Weak(n).into()], wishes)
+                apply(total.context(), Op::TrueDivide, &[total.into(), Scalar::Weak(n).into()], options)
             }
             Counts::Each(n) => {
                 let n = n.to_dtype(dtype.real_part())?.binary(Op::Subtract, ddof)?.binary(Op::Maximum, 0.0)?;
-                apply(total.context(), Op::TrueDivide, &[total.into(), (&n).into()], wishes)
+                apply(total.context(), Op::TrueDivide, &[total.into(), (&n).into()], options)
             }
         }
     }

@@ -1,9 +1,9 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
+use crate::blocking::lock_blocking;
+use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
-use crate::fft::Tables;
-use crate::patience::lock_patiently;
-use crate::shortcut::Shortcuts;
+use crate::fft::TableCache;
 use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
 use rustc_hash::FxHashMap;
 use std::any::Any;
@@ -16,7 +16,7 @@ pub trait Buffer: Send + Sync + Any {
     /// Address of the first byte on the device.
     fn device_ptr(&self) -> u64;
     /// Told before work is enqueued that uses the memory.
-    fn will_be_used(&self) {}
+    fn record_use(&self) {}
     /// Waits for work with the memory that a copy to or from the host in the current stream would not wait for.
     ///
     /// # Errors
@@ -26,11 +26,11 @@ pub trait Buffer: Send + Sync + Any {
     }
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// Itself, if it is memory of a result that was put off.
+    /// Itself, if it is memory of a result that was deferred.
     fn deferred(&self) -> Option<&crate::fuse::Deferred> {
         None
     }
-    /// Computes what was put off, so that the address exists.
+    /// Computes what was deferred, so that the address exists.
     ///
     /// # Errors
     /// When that fails.
@@ -43,7 +43,7 @@ pub trait Buffer: Send + Sync + Any {
     /// As [`Buffer::check`].
     fn use_address(&self) -> Result<u64> {
         self.check()?;
-        self.will_be_used();
+        self.record_use();
         Ok(self.device_ptr())
     }
 }
@@ -56,19 +56,19 @@ pub trait Kernel: Send + Sync {
 
 /// What kernels and their geometry are chosen by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
+pub struct DeviceInfo {
     /// Multiprocessors.
-    pub processors: u32,
+    pub multiprocessors: u32,
     /// Blocks of 256 threads that are worth launching; more work is done by striding.
     pub max_blocks: u32,
     /// Bytes that one thread reads best at once.
-    pub access_bytes: u32,
+    pub vector_bytes: u32,
     /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
-    pub pipeline_bytes: u32,
+    pub bulk_copy_smem_bytes: u32,
     /// The most shared memory that a block gets on request.
     pub shared_bytes: u32,
-    /// Compute capability: ten times the major number, and the minor one.
-    pub capability: u32,
+    /// Compute compute_capability: ten times the major number, and the minor one.
+    pub compute_capability: u32,
 }
 
 /// Makes memory of at least so many bytes for arrays.
@@ -77,7 +77,7 @@ pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
 pub trait Runtime: Send + Sync {
     /// What is known of the device.
-    fn facts(&self) -> Facts;
+    fn device_info(&self) -> DeviceInfo;
     /// Tells contexts apart whose kernels may not reach each other's memory; 0 where that is not known.
     fn context(&self) -> u64 {
         0
@@ -108,10 +108,10 @@ pub trait Runtime: Send + Sync {
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()>;
     /// Compiles (or takes from a cache) the kernel `name` in `source`.
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>>;
-    /// The addresses of [`rtcg_codegen::combine::TICKET_BYTES`] bytes that are zero, which kernels leave as they
+    /// The addresses of [`rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES`] bytes that are zero, which kernels leave as they
     /// found them, and of `nbytes` further bytes; for kernels of the current stream only, each of which
     /// may change the further bytes.
-    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)>;
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)>;
     /// A number of the current stream that no other one of the context has, whose work is done in order; `None` while it
     /// is captured, when its work is not done.
     ///
@@ -123,11 +123,11 @@ pub trait Runtime: Send + Sync {
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
     /// Gives memory that is kept for later back to the device; whether there was any.
-    fn release_unused(&self) -> bool {
+    fn release_cached(&self) -> bool {
         false
     }
     /// Bytes that are kept for later.
-    fn held_bytes(&self) -> usize {
+    fn cached_bytes(&self) -> usize {
         0
     }
 }
@@ -138,39 +138,39 @@ type Kernels<K> = Mutex<FxHashMap<K, Arc<dyn Kernel>>>;
 /// A runtime with the kernels that arrays have already asked it for.
 pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
-    facts: Facts,
+    device_info: DeviceInfo,
     number: u64,
     kernels: Kernels<ArrayKernel>,
     fused: Kernels<Fused>,
     fused_reductions: Kernels<(Reduce, Steps, u16)>,
     /// A word on the device that kernels set when an index is out of bounds.
-    outside: Mutex<Option<Arc<dyn Buffer>>>,
+    out_of_bounds: Mutex<Option<Arc<dyn Buffer>>>,
     /// Whether a kernel that may set it was launched since it was looked at.
-    may_be_outside: AtomicBool,
-    shortcuts: Shortcuts,
-    fft_tables: Mutex<Tables>,
+    may_be_out_of_bounds: AtomicBool,
+    call_cache: CallCache,
+    fft_tables: Mutex<TableCache>,
 }
 
 impl fmt::Debug for ArrayContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ArrayContext").field("facts", &self.facts).finish_non_exhaustive()
+        f.debug_struct("ArrayContext").field("device_info", &self.device_info).finish_non_exhaustive()
     }
 }
 
 impl ArrayContext {
     /// A context with no kernels yet.
     pub fn new(runtime: Arc<dyn Runtime>) -> Arc<Self> {
-        let (facts, number) = (runtime.facts(), runtime.context());
+        let (device_info, number) = (runtime.device_info(), runtime.context());
         Arc::new(Self {
             runtime,
-            facts,
+            device_info,
             number,
             kernels: Mutex::default(),
             fused: Mutex::default(),
             fused_reductions: Mutex::default(),
-            outside: Mutex::default(),
-            may_be_outside: AtomicBool::new(false),
-            shortcuts: Shortcuts::default(),
+            out_of_bounds: Mutex::default(),
+            may_be_out_of_bounds: AtomicBool::new(false),
+            call_cache: CallCache::default(),
             fft_tables: Mutex::default(),
         })
     }
@@ -181,8 +181,8 @@ impl ArrayContext {
     }
 
     /// What is known of the device.
-    pub fn facts(&self) -> Facts {
-        self.facts
+    pub fn device_info(&self) -> DeviceInfo {
+        self.device_info
     }
 
     /// What [`Runtime::context`] says.
@@ -191,30 +191,30 @@ impl ArrayContext {
         self.number
     }
 
-    pub(crate) fn shortcuts(&self) -> &Shortcuts {
-        &self.shortcuts
+    pub(crate) fn call_cache(&self) -> &CallCache {
+        &self.call_cache
     }
 
-    pub(crate) fn fft_tables(&self) -> MutexGuard<'_, Tables> {
+    pub(crate) fn fft_tables(&self) -> MutexGuard<'_, TableCache> {
         lock(&self.fft_tables)
     }
 
     /// The address of the word that a kernel sets when an index is out of bounds.
-    pub(crate) fn outside_flag(&self, is_checked: bool) -> Result<u64> {
+    pub(crate) fn out_of_bounds_flag(&self, is_checked: bool) -> Result<u64> {
         // Memory is asked for, and cleared, with the lock held.
-        let mut outside = lock_patiently(&self.outside);
-        let buffer = match &*outside {
+        let mut out_of_bounds = lock_blocking(&self.out_of_bounds);
+        let buffer = match &*out_of_bounds {
             Some(buffer) => buffer.clone(),
             None => {
                 let buffer = self.runtime.alloc(4)?;
                 self.runtime.clear(buffer.device_ptr(), 4)?;
-                outside.insert(buffer).clone()
+                out_of_bounds.insert(buffer).clone()
             }
         };
         if is_checked {
-            self.may_be_outside.store(true, Ordering::Relaxed);
+            self.may_be_out_of_bounds.store(true, Ordering::Relaxed);
         }
-        buffer.will_be_used();
+        buffer.record_use();
         Ok(buffer.device_ptr())
     }
 
@@ -223,10 +223,10 @@ impl ArrayContext {
     /// # Errors
     /// When a kernel met such an index since the last time.
     pub fn check_indices(&self) -> Result<()> {
-        if !self.may_be_outside.swap(false, Ordering::Relaxed) {
+        if !self.may_be_out_of_bounds.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
-        let Some(buffer) = lock_patiently(&self.outside).clone() else { return Ok(()) };
+        let Some(buffer) = lock_blocking(&self.out_of_bounds).clone() else { return Ok(()) };
         let mut word = [0u8; 4];
         self.runtime.read(&mut word, buffer.device_ptr())?;
         if word == [0; 4] {
@@ -235,7 +235,7 @@ impl ArrayContext {
         self.runtime.clear(buffer.device_ptr(), 4)?;
         Err(ArrayError::index(
             "an index is out of bounds: an earlier operation was given an array of indices on the device with an \
-             element outside its axis (the nearest element was taken)",
+             element out_of_bounds its axis (the nearest element was taken)",
         ))
     }
 

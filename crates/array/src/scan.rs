@@ -1,11 +1,11 @@
-//! Running sums, products, maxima and minima.
+//! Scans: cumulative sums, products, maxima and minima.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::Order;
 use rtcg_codegen::array::{ArrayKernel, Scan, ScanOp, ScanStage};
-use rtcg_codegen::scan::{Pipeline, ScanShape, state_bytes};
+use rtcg_codegen::scan::{Pipeline, ScanTiling, state_bytes};
 use rtcg_codegen::{DType, Kind};
 
 /// An array seen as (outer, n, inner).
@@ -17,7 +17,7 @@ struct Rows {
 }
 
 impl GpuArray {
-    /// Running totals along `axis`; sums and products of small integers are computed in 64 bits.
+    /// Cumulative sums and products along `axis`; sums and products of small integers are computed in 64 bits.
     ///
     /// # Errors
     /// When the device fails.
@@ -52,18 +52,18 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
         [rows.outer, rows.n, rows.inner].iter().for_each(|&n| args.push_u64(n as u64));
     };
     // Rows that fill the device, or are short, are not worth cutting.
-    let enough = ctx.facts().max_blocks as usize * BLOCK_THREADS as usize / 8;
+    let enough = ctx.device_info().max_blocks as usize * BLOCK_THREADS as usize / 8;
     let is_short = rows.n <= 64 || (n_rows >= enough && (rows.inner > 1 || rows.n < 1024));
     if is_short {
         let mut args = Args::new();
         [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
         let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
-        return compiled.launch([ctx.facts().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
+        return compiled.launch([ctx.device_info().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
     }
     let item_bytes = kernel(ScanStage::Rows).item_bytes();
-    let shape = ScanShape::new(item_bytes, lanes(x, out, rows), !ctx.facts().are_lanes());
-    let tiles = rows.n.div_ceil(shape.tile());
+    let shape = ScanTiling::new(item_bytes, pack_size(x, out, rows), !ctx.device_info().is_simd_cpu());
+    let tiles = rows.n.div_ceil(shape.tile_items());
     let blocks = u32::try_from(n_rows * tiles).ok().filter(|&blocks| blocks <= i32::MAX as u32);
     let blocks = blocks.ok_or_else(|| ArrayError::value(format!("{} elements are too many to scan", x.size())))?;
     let (cleared, all) = state_bytes(item_bytes, n_rows * tiles);
@@ -76,7 +76,8 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
     push_rows(&mut args);
     args.push_u64(tiles as u64);
     args.push_u64(state.start());
-    let staying = Pipeline::blocks(blocks as usize, ctx.facts().processors).zip(pipeline(x, rows, shape, item_bytes));
+    let staying =
+        Pipeline::blocks(blocks as usize, ctx.device_info().multiprocessors).zip(pipeline(x, rows, shape, item_bytes));
     let compiled =
         ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
     let (blocks, threads, shared) = match staying {
@@ -87,21 +88,21 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.
-fn pipeline(x: &GpuArray, rows: Rows, shape: ScanShape, item_bytes: usize) -> Option<Pipeline> {
+fn pipeline(x: &GpuArray, rows: Rows, shape: ScanTiling, item_bytes: usize) -> Option<Pipeline> {
     let is_placed = x.start().is_multiple_of(16) && (rows.outer == 1 || (rows.n * x.itemsize()).is_multiple_of(16));
-    let pipeline = Pipeline::new(shape, item_bytes, x.itemsize(), x.context().facts().pipeline_bytes);
+    let pipeline = Pipeline::new(shape, item_bytes, x.itemsize(), x.context().device_info().bulk_copy_smem_bytes);
     pipeline.filter(|_| is_placed && rows.inner == 1)
 }
 
-/// Neighbours that a thread may read and write at once.
-fn lanes(x: &GpuArray, out: &GpuArray, rows: Rows) -> usize {
+/// Adjacent elements that a thread may read and write at once.
+fn pack_size(x: &GpuArray, out: &GpuArray, rows: Rows) -> usize {
     let widest = x.itemsize().max(out.itemsize());
-    let lanes = x.context().facts().access_bytes as usize / widest;
+    let pack_size = x.context().device_info().vector_bytes as usize / widest;
     let is_placed = |array: &GpuArray| {
-        let bytes = lanes * array.itemsize();
+        let bytes = pack_size * array.itemsize();
         array.start().is_multiple_of(bytes as u64)
             && (rows.outer == 1 || (rows.n * array.itemsize()).is_multiple_of(bytes))
     };
-    let allowed = rows.inner == 1 && lanes > 1 && lanes.is_power_of_two() && is_placed(x) && is_placed(out);
-    if allowed { lanes } else { 1 }
+    let allowed = rows.inner == 1 && pack_size > 1 && pack_size.is_power_of_two() && is_placed(x) && is_placed(out);
+    if allowed { pack_size } else { 1 }
 }

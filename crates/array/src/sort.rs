@@ -40,7 +40,7 @@ impl GpuArray {
         if source.size() == 0 {
             return Ok((back(now.0)?, now.1.map(back).transpose()?));
         }
-        if is_for_radix(self.dtype(), rows, n) {
+        if prefers_radix(self.dtype(), rows, n) {
             let sorted = radix_sort(&source, rows, descending, indices)?;
             return Ok((back(sorted.0)?, sorted.1.map(back).transpose()?));
         }
@@ -49,7 +49,7 @@ impl GpuArray {
         let start = |array: &Option<GpuArray>| array.as_ref().map_or(0, GpuArray::start);
         let mut args = Args::new();
         [now.0.start(), start(&now.1), source.start(), rows as u64, n as u64].iter().for_each(|&n| args.push_u64(n));
-        let tiles = (rows * n.div_ceil(SORT_TILE)).min(ctx.facts().max_blocks as usize) as u32;
+        let tiles = (rows * n.div_ceil(SORT_TILE)).min(ctx.device_info().max_blocks as usize) as u32;
         let compiled = ctx.kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
         compiled.launch([tiles, 1, 1], [SORT_TILE as u32, 1, 1], 0, args.bytes())?;
         let mut run = SORT_TILE;
@@ -59,7 +59,7 @@ impl GpuArray {
             [next.0.start(), start(&next.1), now.0.start(), start(&now.1)].iter().for_each(|&ptr| args.push_u64(ptr));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
             let compiled = ctx.kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
-            compiled.launch([ctx.facts().blocks_for(rows * n), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
+            compiled.launch([ctx.device_info().blocks_for(rows * n), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
             now = next;
             run *= 2;
         }
@@ -70,7 +70,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// When this array has another number of axes.
-    pub fn search_sorted(&self, values: &GpuArray, right: bool) -> Result<GpuArray> {
+    pub fn searchsorted(&self, values: &GpuArray, right: bool) -> Result<GpuArray> {
         if self.ndim() != 1 {
             return Err(ArrayError::value("object too deep for desired array: the sorted array must have one axis"));
         }
@@ -90,16 +90,16 @@ impl GpuArray {
             .iter()
             .for_each(|&n| args.push_u64(n));
         let compiled = ctx.kernel(&ArrayKernel::Sort(kernel))?;
-        compiled.launch([ctx.facts().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
+        compiled.launch([ctx.device_info().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
         Ok(out)
     }
 }
 
 /// Whether rows are so long that sorting them digit by digit, one after the other, is faster than merging
 /// all of them together.
-fn is_for_radix(dtype: DType, rows: usize, n: usize) -> bool {
+fn prefers_radix(dtype: DType, rows: usize, n: usize) -> bool {
     let long = if dtype.itemsize() > 4 { 1 << 17 } else { 1 << 15 };
-    Radix::serves(dtype) && (long * rows.min(32)..=Radix::MOST).contains(&n) && rows <= 256
+    Radix::supports(dtype) && (long * rows.min(32)..=Radix::MAX_KEYS).contains(&n) && rows <= 256
 }
 
 /// Sorts the rows of a contiguous array, and their places if there are to be any.
@@ -141,17 +141,17 @@ impl Row {
         let (ctx, dtype) = (like.context(), like.dtype());
         let passes = dtype.itemsize();
         let kernel = |stage| match Radix::new(dtype, descending, stage) {
-            kernel if ctx.facts().access_bytes < 16 => kernel.with_short_threads(),
+            kernel if ctx.device_info().vector_bytes < 16 => kernel.with_few_items_per_thread(),
             kernel => kernel,
         };
-        let tiles = self.n.div_ceil(kernel(RadixStage::Count).tile());
+        let tiles = self.n.div_ceil(kernel(RadixStage::Histogram).tile_items());
         let begins = GpuArray::empty(ctx, &[4 * RADIX * passes + 64], DType::U8, Order::C)?;
         let (counts, ticket) = (begins.start(), begins.start() + (4 * RADIX * passes) as u64);
         ctx.runtime().clear(counts, begins.size())?;
         let mut args = Args::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.kernel(&ArrayKernel::Radix(kernel(RadixStage::Count)))?;
-        let blocks = (ctx.facts().max_blocks as usize / 4).clamp(1, tiles) as u32;
+        let compiled = ctx.kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
+        let blocks = (ctx.device_info().max_blocks as usize / 4).clamp(1, tiles) as u32;
         compiled.launch([blocks, 1, 1], [RADIX_THREADS, 1, 1], 0, args.bytes())?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
@@ -159,8 +159,8 @@ impl Row {
             let last = pass + 1 == passes;
             let payload = match (indices, pass) {
                 (false, _) => Payload::None,
-                (true, 0) => Payload::Made,
-                (true, _) => Payload::Taken,
+                (true, 0) => Payload::Generated,
+                (true, _) => Payload::Carried,
             };
             let side = (passes - 1 - pass) % 2;
             let from = if pass == 0 { self.source } else { self.keys[1 - side] };

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod array;
+pub mod block_reduce;
 pub mod carg;
-pub mod combine;
 mod dtype;
 mod elementwise;
 mod look_back;

@@ -10,32 +10,32 @@
 //! the same status in all of them has the value, without fences. Values of more than 16 bytes are
 //! stored, fence, status; readers take status, fence, value.
 //!
-//! Inside a warp, neighbouring lanes hold neighbouring groups of a few elements, so that memory is read and
+//! Inside a warp, adjacent lanes hold adjacent groups of a few elements, so that memory is read and
 //! written in order and no value passes through shared memory.
 
-use crate::combine::PACKED_BYTES;
+use crate::block_reduce::MAX_FLAGGED_BYTES;
 
 /// How a scan cuts its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ScanShape {
+pub struct ScanTiling {
     /// Threads of a block, a multiple of 32.
     pub threads: u32,
     /// Groups of a thread.
-    pub groups: u32,
-    /// Neighbouring elements of a group, which are read and written at once.
-    pub lanes: u32,
+    pub packs_per_thread: u32,
+    /// Adjacent elements of a group, which are read and written at once.
+    pub pack_size: u32,
     /// Loops stay loops, and their values are kept in shared memory: for devices that run a warp as
     /// vectors, where registers are few and code is expensive.
     pub rolled: bool,
 }
 
-impl ScanShape {
-    /// The shape for items of `itemsize` bytes. `machine_code` tells a GPU from a device that runs a
+impl ScanTiling {
+    /// The shape for items of `itemsize` bytes. `is_simt` tells a GPU from a device that runs a
     /// warp as vectors, which does best with one warp and long tiles.
-    pub fn new(itemsize: usize, lanes: usize, machine_code: bool) -> Self {
-        if !machine_code {
-            let groups = (512 / itemsize.max(1)).clamp(1, 128) as u32;
-            return Self { threads: 32, groups, lanes: 1, rolled: true };
+    pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
+        if !is_simt {
+            let packs_per_thread = (512 / itemsize.max(1)).clamp(1, 128) as u32;
+            return Self { threads: 32, packs_per_thread, pack_size: 1, rolled: true };
         }
         let items = match itemsize {
             0..=4 => 16,
@@ -45,33 +45,33 @@ impl ScanShape {
             _ => 1,
         };
         // Long tiles wait less for each other, where packs keep the scans of groups few.
-        let items = if lanes > 1 { 2 * items } else { items };
-        let lanes = lanes.clamp(1, items);
-        Self { threads: 256, groups: (items / lanes) as u32, lanes: lanes as u32, rolled: false }
+        let items = if pack_size > 1 { 2 * items } else { items };
+        let pack_size = pack_size.clamp(1, items);
+        Self { threads: 256, packs_per_thread: (items / pack_size) as u32, pack_size: pack_size as u32, rolled: false }
     }
 
     /// Elements of a tile.
-    pub fn tile(&self) -> usize {
-        (self.threads * self.groups * self.lanes) as usize
+    pub fn tile_items(&self) -> usize {
+        (self.threads * self.packs_per_thread * self.pack_size) as usize
     }
 
     /// What a template of [`LOOK_BACK`] is given: threads, groups, lanes, rolled.
     pub(crate) fn parameters(&self) -> String {
-        format!("{}, {}, {}, {}", self.threads, self.groups, self.lanes, self.rolled)
+        format!("{}, {}, {}, {}", self.threads, self.packs_per_thread, self.pack_size, self.rolled)
     }
 }
 
 /// Bytes before the status words: the ticket, and from 64 on room for one item.
-pub(crate) fn state_head(itemsize: usize) -> usize {
+pub(crate) fn state_header_bytes(itemsize: usize) -> usize {
     64 + itemsize.next_multiple_of(16)
 }
 
 /// Bytes of device memory for the state of `tiles` tiles of items of `itemsize` bytes: those that must
 /// be zero at the start, and all.
 pub fn state_bytes(itemsize: usize, tiles: usize) -> (usize, usize) {
-    let packed = itemsize <= PACKED_BYTES;
+    let packed = itemsize <= MAX_FLAGGED_BYTES;
     let word = if packed { 8 * itemsize.div_ceil(4).max(1).next_power_of_two() } else { 4 };
-    let cleared = (state_head(itemsize) + word * tiles).next_multiple_of(64);
+    let cleared = (state_header_bytes(itemsize) + word * tiles).next_multiple_of(64);
     let values = if packed { 0 } else { 2 * itemsize.next_multiple_of(16) * tiles };
     (cleared, cleared + values)
 }
@@ -91,19 +91,19 @@ template <class T> __device__ __forceinline__ T shuffle_last(T value)
   return value;
 }
 // Status 1: the sum of the tile; 2: the prefix up to and with the tile. poll gives 0 for not yet.
-template <class T, bool packed> struct states;
-template <class T> struct states<T, true> : posts<T>
+template <class T, bool packed> struct tile_states;
+template <class T> struct tile_states<T, true> : flagged_values<T>
 {
-  __device__ states(unsigned char *state, unsigned) : posts<T>(state + 64 + (sizeof(T) + 15) / 16 * 16) {}
+  __device__ tile_states(unsigned char *state, unsigned) : flagged_values<T>(state + 64 + (sizeof(T) + 15) / 16 * 16) {}
 };
 // Sums and prefixes have places of their own, so that a value that may be read is never overwritten.
-template <class T> struct states<T, false>
+template <class T> struct tile_states<T, false>
 {
   static const int room = (sizeof(T) + 15) / 16 * 16;
   volatile unsigned *status_;
   unsigned char *values_;
   unsigned tiles_;
-  __device__ states(unsigned char *state, unsigned tiles) : status_((volatile unsigned *)(state + 64 + room)),
+  __device__ tile_states(unsigned char *state, unsigned tiles) : status_((volatile unsigned *)(state + 64 + room)),
     values_(state + ((64ul + room + 4ul * tiles + 63) & ~63ul)), tiles_(tiles) {}
   __device__ T &value(unsigned tile, unsigned status) const
   {
@@ -156,46 +156,46 @@ template <class T, class States, class Op> __device__ __forceinline__ T look_bac
   }
 }
 // N values of each thread, in registers or (rolled) in shared memory.
-template <class T, int N, int threads, bool rolled> struct slots
+template <class T, int N, int threads, bool rolled> struct thread_values
 {
-  room<T, N> own;
+  uninitialized<T, N> own;
   __device__ __forceinline__ T &at(int k) { return own.at(k); }
 };
-template <class T, int N, int threads> struct slots<T, N, threads, true>
+template <class T, int N, int threads> struct thread_values<T, N, threads, true>
 {
-  room<T, N * threads> *all;
+  uninitialized<T, N * threads> *all;
   __device__ __forceinline__ T &at(int k) { return all->at(k * threads + threadIdx.x); }
 };
-template <class T, int threads, int groups, int lanes, bool rolled> struct tile_scan
+template <class T, int threads, int packs_per_thread, int pack_size, bool rolled> struct tile_scan
 {
-  static const int warps = threads / 32, unroll = rolled ? 1 : groups;
-  slots<T, groups * lanes, threads, rolled> x;
+  static const int warps = threads / 32, unroll = rolled ? 1 : packs_per_thread;
+  thread_values<T, packs_per_thread * pack_size, threads, rolled> x;
   // What comes before each group; of the very first group of a row there is nothing.
-  slots<T, groups, threads, rolled> before;
+  thread_values<T, packs_per_thread, threads, rolled> exclusive_prefix;
   // The warp of the tile that this one reads.
   unsigned warp = threadIdx.x / 32;
 
   // The place in the tile of the first element of a group.
   __device__ __forceinline__ unsigned place(int group) const
   {
-    return (warp * groups + group) * (32 * lanes) + threadIdx.x % 32 * lanes;
+    return (warp * packs_per_thread + group) * (32 * pack_size) + threadIdx.x % 32 * pack_size;
   }
   // Scans the warp's items x for themselves; returns their sum.
-  template <class Op> __device__ __forceinline__ T inside(Op op)
+  template <class Op> __device__ __forceinline__ T warp_scan(Op op)
   {
     const unsigned lane = threadIdx.x % 32;
-    room<T, 1> kept;
+    uninitialized<T, 1> kept;
     T &carry = kept.at(0);
     // Groups side by side, so that their shuffles need not wait for each other.
-    for (int first = 0; first < groups; first += unroll)
+    for (int first = 0; first < packs_per_thread; first += unroll)
     {
       #pragma unroll
       for (int g = first; g < first + unroll; ++g)
       {
-        T sum = x.at(g * lanes);
+        T sum = x.at(g * pack_size);
         #pragma unroll
-        for (int v = 1; v < lanes; ++v) sum = op(sum, x.at(g * lanes + v));
-        before.at(g) = sum;
+        for (int v = 1; v < pack_size; ++v) sum = op(sum, x.at(g * pack_size + v));
+        exclusive_prefix.at(g) = sum;
       }
       #pragma unroll
       for (unsigned d = 1; d < 32; d *= 2)
@@ -203,19 +203,19 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
         #pragma unroll
         for (int g = first; g < first + unroll; ++g)
         {
-          const T joined = op(shuffle_up(before.at(g), d), before.at(g));
-          if (lane >= d) before.at(g) = joined;
+          const T joined = op(shuffle_up(exclusive_prefix.at(g), d), exclusive_prefix.at(g));
+          if (lane >= d) exclusive_prefix.at(g) = joined;
         }
       }
       #pragma unroll
       for (int g = first; g < first + unroll; ++g)
       {
-        const T left = shuffle_up(before.at(g), 1), all = shuffle_last(before.at(g));
-        if (g == 0) { before.at(g) = left; carry = all; }
+        const T left = shuffle_up(exclusive_prefix.at(g), 1), all = shuffle_last(exclusive_prefix.at(g));
+        if (g == 0) { exclusive_prefix.at(g) = left; carry = all; }
         else
         {
           const T joined = op(carry, left);
-          before.at(g) = lane > 0 ? joined : carry;
+          exclusive_prefix.at(g) = lane > 0 ? joined : carry;
           carry = op(carry, all);
         }
       }
@@ -230,10 +230,10 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
     if (has)
     {
       #pragma unroll unroll
-      for (int g = 0; g < groups; ++g)
+      for (int g = 0; g < packs_per_thread; ++g)
       {
-        const T joined = op(offset, before.at(g));
-        before.at(g) = g > 0 || lane > 0 ? joined : offset;
+        const T joined = op(offset, exclusive_prefix.at(g));
+        exclusive_prefix.at(g) = g > 0 || lane > 0 ? joined : offset;
       }
     }
     return has || lane > 0;
@@ -241,9 +241,9 @@ template <class T, int threads, int groups, int lanes, bool rolled> struct tile_
   // Scans the items x of the block's tile; returns what join does.
   template <class States, class Op> __device__ __forceinline__ bool scan(Op op, const States &s, unsigned first, unsigned tile)
   {
-    __shared__ room<T, warps + 1> totals;
+    __shared__ uninitialized<T, warps + 1> totals;
     const unsigned lane = threadIdx.x % 32;
-    const T carry = inside(op);
+    const T carry = warp_scan(op);
     if constexpr (warps > 1)
     {
       if (lane == 0) totals.at(warp) = carry;
@@ -298,10 +298,10 @@ mod tests {
 
     #[test]
     fn tiles_are_long_where_a_warp_is_a_vector() {
-        let gpu = ScanShape::new(4, 4, true);
-        assert_eq!((gpu.tile(), gpu.groups, gpu.rolled), (8192, 8, false));
-        let vectors = ScanShape::new(4, 4, false);
-        assert_eq!((vectors.threads, vectors.lanes, vectors.tile(), vectors.rolled), (32, 1, 4096, true));
-        assert_eq!(ScanShape::new(100, 1, true).tile(), 256);
+        let gpu = ScanTiling::new(4, 4, true);
+        assert_eq!((gpu.tile_items(), gpu.packs_per_thread, gpu.rolled), (8192, 8, false));
+        let vectors = ScanTiling::new(4, 4, false);
+        assert_eq!((vectors.threads, vectors.pack_size, vectors.tile_items(), vectors.rolled), (32, 1, 4096, true));
+        assert_eq!(ScanTiling::new(100, 1, true).tile_items(), 256);
     }
 }

@@ -9,15 +9,15 @@
 //! The tiles of a block come in rising order, and a sum is published whatever the scan of an earlier tile
 //! waits for, so the look-back ends as it does in `look_back.rs`.
 
-use crate::combine::PACKED_BYTES;
-use crate::look_back::ScanShape;
+use crate::block_reduce::MAX_FLAGGED_BYTES;
+use crate::look_back::ScanTiling;
 
-/// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanShape`] are those
+/// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanTiling`] are those
 /// that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pipeline {
     /// Warps that sum tiles up.
-    pub reducers: u32,
+    pub reducer_warps: u32,
     /// Tiles of the ring.
     pub stages: u32,
     /// Bytes of a tile.
@@ -26,18 +26,18 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Fewest tiles of a ring that hide the look-back.
-    const FEWEST_STAGES: u32 = 4;
+    const MIN_STAGES: u32 = 4;
 
     /// The pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` for each
     /// element, in `room` bytes of shared memory. None where tiles are too large for it, or are not read in
     /// packs, or items do not travel beside their status.
-    pub fn new(shape: ScanShape, item_bytes: usize, element_bytes: usize, room: u32) -> Option<Self> {
-        let stage_bytes = u32::try_from(shape.tile() * element_bytes).ok()?;
+    pub fn new(shape: ScanTiling, item_bytes: usize, element_bytes: usize, room: u32) -> Option<Self> {
+        let stage_bytes = u32::try_from(shape.tile_items() * element_bytes).ok()?;
         let stages = (room / stage_bytes.max(1)).min(16);
-        let fits = shape.lanes > 1 && stage_bytes.is_multiple_of(128) && stages >= Self::FEWEST_STAGES;
+        let fits = shape.pack_size > 1 && stage_bytes.is_multiple_of(128) && stages >= Self::MIN_STAGES;
         // A sum takes as long as a scan, and less than a tile's way through memory.
-        let reducers = if item_bytes > 4 { 8 } else { 4 };
-        (fits && item_bytes <= PACKED_BYTES).then_some(Self { reducers, stages, stage_bytes })
+        let reducer_warps = if item_bytes > 4 { 8 } else { 4 };
+        (fits && item_bytes <= MAX_FLAGGED_BYTES).then_some(Self { reducer_warps, stages, stage_bytes })
     }
 
     /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while.
@@ -46,8 +46,8 @@ impl Pipeline {
     }
 
     /// Threads of a block.
-    pub fn threads(&self, shape: ScanShape) -> u32 {
-        shape.threads + 32 * (self.reducers + 2)
+    pub fn threads(&self, shape: ScanTiling) -> u32 {
+        shape.threads + 32 * (self.reducer_warps + 2)
     }
 
     /// Bytes of dynamic shared memory.
@@ -56,10 +56,13 @@ impl Pipeline {
     }
 
     /// The type of [`PIPELINE`] for items of type `item`.
-    pub(crate) fn type_name(&self, shape: ScanShape, item: &str) -> String {
-        let Self { reducers, stages, stage_bytes } = self;
-        let ScanShape { threads, groups, lanes, .. } = shape;
-        format!("rtcg::pipeline<{item}, {}, {reducers}, {groups}, {lanes}, {stages}, {stage_bytes}>", threads / 32)
+    pub(crate) fn type_name(&self, shape: ScanTiling, item: &str) -> String {
+        let Self { reducer_warps, stages, stage_bytes } = self;
+        let ScanTiling { threads, packs_per_thread, pack_size, .. } = shape;
+        format!(
+            "rtcg::pipeline<{item}, {}, {reducer_warps}, {packs_per_thread}, {pack_size}, {stages}, {stage_bytes}>",
+            threads / 32
+        )
     }
 }
 
@@ -94,25 +97,25 @@ __device__ __forceinline__ void copy_bulk(void *to, const void *from, unsigned b
   asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"
     :: \"r\"(shared_address(to)), \"l\"(__cvta_generic_to_global(from)), \"r\"(bytes), \"r\"(shared_address(s)) : \"memory\");
 }
-template <class T, int scanners, int reducers, int groups, int lanes, int stages, int stage_bytes> struct pipeline
+template <class T, int scanners, int reducer_warps, int packs_per_thread, int pack_size, int stages, int stage_bytes> struct pipeline
 {
-  typedef tile_scan<T, scanners * 32, groups, lanes, false> scan_type;
+  typedef tile_scan<T, scanners * 32, packs_per_thread, pack_size, false> scan_type;
   template <class First, class Fetch, class Fill, class Op, class Emit>
   __device__ __forceinline__ static void run(unsigned char *state, unsigned tiles, First first_of, Fetch fetch, Fill fill, Op op, Emit emit)
   {
     extern __shared__ __align__(128) unsigned char ring[];
     __shared__ signal arrived[stages], summed[stages], known[stages], taken[stages];
-    __shared__ volatile unsigned tickets[stages];
-    __shared__ room<T, stages * scanners> sums;
-    __shared__ room<T, stages> prefixes;
-    const states<T, true> s(state, tiles);
+    __shared__ volatile unsigned tile_of_stage[stages];
+    __shared__ uninitialized<T, stages * scanners> sums;
+    __shared__ uninitialized<T, stages> prefixes;
+    const tile_states<T, true> s(state, tiles);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0)
     {
       for (int k = 0; k < stages; ++k)
       {
         prepare(arrived + k, 1);
-        prepare(summed + k, reducers);
+        prepare(summed + k, reducer_warps);
         prepare(known + k, 1);
         prepare(taken + k, scanners);
       }
@@ -125,7 +128,7 @@ template <class T, int scanners, int reducers, int groups, int lanes, int stages
       for (unsigned w = 1; w < scanners; ++w) sum = op(sum, sums.at(stage * scanners + w));
       return sum;
     };
-    if (warp == scanners + reducers + 1)
+    if (warp == scanners + reducer_warps + 1)
     {
       if (lane == 0)
         for (unsigned k = 0;; ++k)
@@ -133,7 +136,7 @@ template <class T, int scanners, int reducers, int groups, int lanes, int stages
           const unsigned stage = k % stages, round = k / stages;
           if (round > 0) await(taken + stage, (round - 1) & 1);
           const unsigned tile = atomicAdd((unsigned *)state, 1u);
-          tickets[stage] = tile;
+          tile_of_stage[stage] = tile;
           if (tile >= tiles) { arrive(arrived + stage); break; }
           fetch(tile, ring + stage * stage_bytes, arrived + stage);
         }
@@ -144,12 +147,12 @@ template <class T, int scanners, int reducers, int groups, int lanes, int stages
       const unsigned stage = k % stages, phase = k / stages & 1;
       const unsigned char *const from = ring + stage * stage_bytes;
       await(arrived + stage, phase);
-      const unsigned tile = tickets[stage];
+      const unsigned tile = tile_of_stage[stage];
       if (tile >= tiles) return;
       const unsigned first = first_of(tile);
-      if (warp == scanners + reducers)
+      if (warp == scanners + reducer_warps)
       {
-        room<T, 1> prefix;
+        uninitialized<T, 1> prefix;
         clear(prefix.at(0));
         if (tile > first) prefix.at(0) = look_back(s, first, tile, op, prefix.at(0));
         await(summed + stage, phase);
@@ -166,15 +169,15 @@ template <class T, int scanners, int reducers, int groups, int lanes, int stages
       }
       else if (warp >= scanners)
       {
-        for (unsigned w = warp - scanners; w < scanners; w += reducers)
+        for (unsigned w = warp - scanners; w < scanners; w += reducer_warps)
         {
           scan_type scan;
           scan.warp = w;
           fill(scan, tile, from);
-          const T sum = scan.inside(op);
+          const T sum = scan.warp_scan(op);
           if (lane == 0) sums.at(stage * scanners + w) = sum;
         }
-        asm volatile(\"bar.sync 1, %0;\" :: \"n\"(32 * reducers) : \"memory\");
+        asm volatile(\"bar.sync 1, %0;\" :: \"n\"(32 * reducer_warps) : \"memory\");
         if (lane == 0)
         {
           if (warp == scanners) s.put(tile, tile == first ? 2 : 1, total(stage));
@@ -186,7 +189,7 @@ template <class T, int scanners, int reducers, int groups, int lanes, int stages
       {
         scan_type scan;
         fill(scan, tile, from);
-        scan.inside(op);
+        scan.warp_scan(op);
         await(known + stage, phase);
         bool after = tile > first;
         T offset = after ? prefixes.at(stage) : sums.at(stage * scanners);
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_ring_fills_the_room() {
-        let shape = ScanShape::new(4, 4, true);
+        let shape = ScanTiling::new(4, 4, true);
         let pipeline = Pipeline::new(shape, 4, 4, 200 << 10).unwrap();
         assert_eq!((pipeline.stages, pipeline.shared_bytes()), (6, 192 << 10));
         assert_eq!(pipeline.threads(shape), 256 + 192);
@@ -217,6 +220,6 @@ mod tests {
         assert_eq!(Pipeline::new(shape, 4, 4, 0), None);
         assert_eq!(Pipeline::new(shape, 4, 4, 100 << 10), None);
         assert_eq!(Pipeline::new(shape, 24, 4, 200 << 10), None);
-        assert_eq!(Pipeline::new(ScanShape::new(4, 1, true), 4, 4, 200 << 10), None);
+        assert_eq!(Pipeline::new(ScanTiling::new(4, 1, true), 4, 4, 200 << 10), None);
     }
 }

@@ -10,7 +10,7 @@
 //! but through a macro; snippets with macros of their own get the flat form.
 
 use crate::carg::Argument;
-use crate::snippet::{self, ElementUse, Flow};
+use crate::snippet::{self, ControlFlow, ElementUse};
 use std::fmt::Write;
 
 /// How a kernel finds its elements.
@@ -24,7 +24,7 @@ pub enum Access {
     /// `lanes` elements at a time.
     Packed {
         /// Elements per thread and step; a power of two.
-        lanes: usize,
+        pack_size: usize,
     },
     /// Arrays of `ndim` dimensions and any strides; those named in `strided`.
     Strided {
@@ -76,18 +76,18 @@ impl Pointwise {
     }
 
     /// Whether stand-ins may replace the arrays: the snippet's own text is all there is to read.
-    pub fn is_transparent(&self) -> bool {
-        let Flow { changes_index, has_directives, .. } = snippet::flow(&self.operation);
+    pub fn can_substitute_arrays(&self) -> bool {
+        let ControlFlow { changes_index, has_directives, .. } = snippet::control_flow(&self.operation);
         let user_headers = self.preamble.contains("#include \"");
         let macros = self.preamble.contains("#define") || self.preamble.contains("# define");
         !(changes_index || has_directives || macros || user_headers)
     }
 
     /// Elements that a thread should take at a time, or 1 when the packed form is not allowed.
-    pub fn lanes(&self) -> usize {
+    pub fn pack_size(&self) -> usize {
         let uses = self.uses();
-        let flow = snippet::flow(&self.operation);
-        if !self.is_transparent() || flow.jumps || uses.contains(&ElementUse::Other) {
+        let flow = snippet::control_flow(&self.operation);
+        if !self.can_substitute_arrays() || flow.jumps || uses.contains(&ElementUse::Other) {
             return 1;
         }
         let sizes: Vec<_> = self.packed_arguments(&uses).map(|a| a.ctype.itemsize).collect();
@@ -102,9 +102,9 @@ impl Pointwise {
 
     /// Whether two arrays may share memory when elements are held in registers: one statement computes a
     /// whole element before it stores it.
-    pub fn allows_shared_elements(&self) -> bool {
+    pub fn allows_aliasing(&self) -> bool {
         let written = self.uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
-        snippet::flow(&self.operation).single_statement && written <= 1
+        snippet::control_flow(&self.operation).single_statement && written <= 1
     }
 
     fn packed_arguments<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = &'a Argument> {
@@ -141,17 +141,17 @@ impl Pointwise {
 
     /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
     pub(crate) fn put_loop(&self, out: &mut String, access: &Access, body: Body<'_>) {
-        self.put_places(out, access);
+        self.put_thread_indices(out, access);
         match access {
             Access::Flat { ranged: false } => put_flat(out, body),
             Access::Flat { ranged: true } => put_ranged(out, body),
-            Access::Packed { lanes } => self.put_packed(out, *lanes, 1, body),
+            Access::Packed { pack_size } => self.put_packed(out, *pack_size, 1, body),
             Access::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
         }
     }
 
     /// How many threads there are, and which of them this one is.
-    pub(crate) fn put_places(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_thread_indices(&self, out: &mut String, access: &Access) {
         out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
         if *access != (Access::Flat { ranged: false }) {
             out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
@@ -195,9 +195,9 @@ impl Pointwise {
     }
 
     /// The loop over packs, with more than one fetched ahead if `ahead` says so; only where nothing is stored.
-    pub(crate) fn put_packed(&self, out: &mut String, lanes: usize, ahead: usize, body: Body<'_>) {
+    pub(crate) fn put_packed(&self, out: &mut String, pack_size: usize, ahead: usize, body: Body<'_>) {
         let uses = self.uses();
-        let _ = writeln!(out, "  const size_t rtcg_packs = n / {lanes};\n  size_t rtcg_p = rtcg_first;");
+        let _ = writeln!(out, "  const size_t rtcg_packs = n / {pack_size};\n  size_t rtcg_p = rtcg_first;");
         if ahead > 1 {
             let _ = writeln!(
                 out,
@@ -207,9 +207,9 @@ impl Pointwise {
             for a in self.packed_arguments(&uses) {
                 let _ = write!(
                     out,
-                    "    rtcg::pack<{t}, {lanes}> rtcg_all_{name}[{ahead}];\n    #pragma unroll\n\
+                    "    rtcg::pack<{t}, {pack_size}> rtcg_all_{name}[{ahead}];\n    #pragma unroll\n\
                      \x20   for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u)\n\
-                     \x20     rtcg::read_once(rtcg_all_{name}[rtcg_u], reinterpret_cast<const rtcg::pack<{t}, {lanes}> *>({name}) + rtcg_p + rtcg_u * rtcg_total);\n",
+                     \x20     rtcg::load_no_allocate(rtcg_all_{name}[rtcg_u], reinterpret_cast<const rtcg::pack<{t}, {pack_size}> *>({name}) + rtcg_p + rtcg_u * rtcg_total);\n",
                     name = a.name,
                     t = a.ctype.name
                 );
@@ -218,41 +218,43 @@ impl Pointwise {
             for a in self.packed_arguments(&uses) {
                 let _ = writeln!(
                     out,
-                    "    rtcg::pack<{}, {lanes}> &rtcg_{name} = rtcg_all_{name}[rtcg_u];",
+                    "    rtcg::pack<{}, {pack_size}> &rtcg_{name} = rtcg_all_{name}[rtcg_u];",
                     a.ctype.name,
                     name = a.name
                 );
             }
-            self.put_pack(out, lanes, "(rtcg_p + rtcg_u * rtcg_total)", body);
+            self.put_pack(out, pack_size, "(rtcg_p + rtcg_u * rtcg_total)", body);
             out.push_str("    }\n  }\n");
         }
         out.push_str("  for (; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
         for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
             let (name, t) = (&a.name, &a.ctype.name);
-            let _ = write!(out, "    rtcg::pack<{t}, {lanes}> rtcg_{name};");
+            let _ = write!(out, "    rtcg::pack<{t}, {pack_size}> rtcg_{name};");
             if *used == ElementUse::Assigned {
                 out.push('\n');
             } else {
                 let _ = writeln!(out, " rtcg_{name}.load({name}, rtcg_p);");
             }
         }
-        self.put_pack(out, lanes, "rtcg_p", body);
+        self.put_pack(out, pack_size, "rtcg_p", body);
         for (a, used) in self.arguments.iter().zip(&uses) {
             if a.is_vector && matches!(used, ElementUse::Assigned | ElementUse::Changed) {
                 let _ = writeln!(out, "    rtcg_{0}.store({0}, rtcg_p);", a.name);
             }
         }
-        let _ =
-            write!(out, "  }}\n  for (size_t i = rtcg_packs * {lanes} + rtcg_first; i < n; i += rtcg_total)\n  {{\n");
+        let _ = write!(
+            out,
+            "  }}\n  for (size_t i = rtcg_packs * {pack_size} + rtcg_first; i < n; i += rtcg_total)\n  {{\n"
+        );
         body(out);
         out.push_str("  }\n");
     }
 
     /// The elements of the packs `rtcg_NAME`, which are those at `place`.
-    fn put_pack(&self, out: &mut String, lanes: usize, place: &str, body: Body<'_>) {
+    fn put_pack(&self, out: &mut String, pack_size: usize, place: &str, body: Body<'_>) {
         let uses = self.uses();
-        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {lanes}; ++rtcg_k)\n    {{");
-        let _ = writeln!(out, "      const size_t i = {place} * {lanes} + rtcg_k; (void)i;");
+        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {pack_size}; ++rtcg_k)\n    {{");
+        let _ = writeln!(out, "      const size_t i = {place} * {pack_size} + rtcg_k; (void)i;");
         for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
             let constness = if *used == ElementUse::Read { "const " } else { "" };
             let (name, t) = (&a.name, &a.ctype.name);
@@ -467,27 +469,27 @@ mod tests {
 
     #[test]
     fn packs_fill_sixteen_bytes() {
-        assert_eq!(kernel("float *z, float *x", "z[i] = x[i]").lanes(), 4);
-        assert_eq!(kernel("double *z, float *x", "z[i] = x[i]").lanes(), 4);
-        assert_eq!(kernel("unsigned char *z", "z[i] = i").lanes(), 16);
-        assert_eq!(kernel("double *z, char *x", "z[i] = x[i]").lanes(), 4);
-        assert_eq!(kernel("float3 *z", "z[i].x = 1").lanes(), 1);
+        assert_eq!(kernel("float *z, float *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(kernel("double *z, float *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(kernel("unsigned char *z", "z[i] = i").pack_size(), 16);
+        assert_eq!(kernel("double *z, char *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(kernel("float3 *z", "z[i].x = 1").pack_size(), 1);
     }
 
     #[test]
     fn snippets_that_look_elsewhere_are_not_packed() {
         for operation in ["z[i] = x[i + 1]", "if (x[i]) return; z[i] = 1", "z[i] = x[i]; i += 1", "f(z + i)"] {
-            assert_eq!(kernel("float *z, float *x", operation).lanes(), 1, "{operation}");
+            assert_eq!(kernel("float *z, float *x", operation).pack_size(), 1, "{operation}");
         }
         let mut hidden = kernel("float *z, float *x", "z[i] = NEXT");
         hidden.preamble = "#define NEXT x[i + 1]".into();
-        assert_eq!(hidden.lanes(), 1);
+        assert_eq!(hidden.pack_size(), 1);
     }
 
     #[test]
     fn only_what_is_read_is_loaded() {
         let source =
-            kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1").source(&Access::Packed { lanes: 4 });
+            kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1").source(&Access::Packed { pack_size: 4 });
         assert!(!source.contains("rtcg_z.load") && source.contains("rtcg_z.store"), "{source}");
         assert!(source.contains("rtcg_x.load") && !source.contains("rtcg_x.store"), "{source}");
         assert!(source.contains("rtcg_y.load") && source.contains("rtcg_y.store"), "{source}");

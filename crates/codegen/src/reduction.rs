@@ -1,15 +1,15 @@
 //! The generator of reductions: `reduce_expr` over `a` and `b` of `map_expr` over `i`.
 //!
 //! *Full* reductions fold each thread's elements, then each block's threads, then the blocks' results;
-//! *axis* reductions give each output a team of threads, and split long runs over blocks. Either is one
-//! launch; `combine.rs` tells how.
+//! *axis* reductions give each output a group of threads, and split long runs over blocks. Either is one
+//! launch; `block_reduce.rs` tells how.
 //!
 //! The order in which elements are combined is not defined: `reduce_expr` must be associative and
 //! commutative, and `neutral` its neutral element.
 
+use crate::block_reduce::COMBINE;
+pub use crate::block_reduce::REDUCE_THREADS;
 use crate::carg::{Argument, CType};
-use crate::combine::COMBINE;
-pub use crate::combine::REDUCE_THREADS;
 use crate::pointwise::{Access, Pointwise, put_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
@@ -41,20 +41,20 @@ pub struct AxisShape {
     /// Dimensions that are reduced, after joining.
     pub reduced: usize,
     /// Threads for one output; a power of two up to [`REDUCE_THREADS`].
-    pub team: u32,
-    /// Neighbouring threads take neighbours along the reduced axes, else neighbouring outputs.
-    pub along: bool,
+    pub threads_per_output: u32,
+    /// Adjacent threads take adjacent elements along the reduced axes, else adjacent outputs.
+    pub reduce_contiguous: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
-    /// [`Share::gather`](crate::combine::Share::gather).
+    /// [`WorkPartition::gather`](crate::block_reduce::WorkPartition::gather).
     pub gather: bool,
 }
 
 impl Reduction {
     /// Packs of each array that a thread fetches before it combines the first of them.
-    fn packs_ahead(&self, lanes: usize) -> usize {
+    fn packs_ahead(&self, pack_size: usize) -> usize {
         const BYTES: usize = 64;
-        let bytes: usize = self.arguments.iter().filter(|a| a.is_vector).map(|a| a.ctype.itemsize * lanes).sum();
+        let bytes: usize = self.arguments.iter().filter(|a| a.is_vector).map(|a| a.ctype.itemsize * pack_size).sum();
         (BYTES / bytes.max(1)).clamp(1, 4)
     }
 
@@ -71,7 +71,7 @@ impl Reduction {
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
     /// what [`Pointwise::source`] adds for this access, then an array of one value per block and the
-    /// address of the tickets. Blocks are at most as many as tickets; whether they `gather` is the launch's choice.
+    /// address of the counters. Blocks are at most as many as counters; whether they `gather` is the launch's choice.
     pub fn full_source(&self, access: &Access, gather: bool) -> String {
         let map = self.map();
         let mut out = String::new();
@@ -85,16 +85,16 @@ impl Reduction {
         // A ticket is drawn where nobody waits for it.
         let _ = write!(
             out,
-            "  constexpr bool rtcg_gathers = {gather} && rtcg::posts<rtcg_out_type>::fits;\n\
+            "  constexpr bool rtcg_gathers = {gather} && rtcg::flagged_values<rtcg_out_type>::fits;\n\
              \x20 unsigned rtcg_drawn = 0;\n\
              \x20 if (rtcg_gathers && gridDim.x > 1 && threadIdx.x == 0) rtcg_drawn = atomicInc(rtcg_tickets, gridDim.x - 1);\n\
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
         match access {
             Access::Flat { .. } => self.put_chunks(&mut out),
-            Access::Packed { lanes } => {
-                map.put_places(&mut out, access);
-                map.put_packed(&mut out, *lanes, self.packs_ahead(*lanes), &|out| self.put_step(out));
+            Access::Packed { pack_size } => {
+                map.put_thread_indices(&mut out, access);
+                map.put_packed(&mut out, *pack_size, self.packs_ahead(*pack_size), &|out| self.put_step(out));
             }
             Access::Strided { .. } => map.put_loop(&mut out, access, &|out| self.put_step(out)),
         }
@@ -122,7 +122,7 @@ impl Reduction {
         );
         out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
         self.put_reduce(&mut out);
-        let team = shape.team;
+        let threads_per_output = shape.threads_per_output;
         let _ = write!(
             out,
             "  auto rtcg_fold = [&](unsigned long long rtcg_o, unsigned rtcg_lane, rtcg_out_type rtcg_acc) -> rtcg_out_type\n  {{\n\
@@ -134,8 +134,8 @@ impl Reduction {
              \x20   for (; rtcg_base + {all} <= rtcg_to; rtcg_base += {all})\n    {{\n\
              \x20     #pragma unroll\n\
              \x20     for (unsigned rtcg_u = 0; rtcg_u < 4; ++rtcg_u)\n      {{\n\
-             \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {team};\n",
-            all = 4 * team,
+             \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {threads_per_output};\n",
+            all = 4 * threads_per_output,
         );
         let element = |out: &mut String| {
             let _ = write!(
@@ -144,14 +144,14 @@ impl Reduction {
                  \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
                  \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
             );
-            self.put_stand_ins(out, &map);
+            self.put_array_proxies(out, &map);
             self.put_step(out);
         };
         element(&mut out);
         let _ = write!(
             out,
             "      }}\n    }}\n\
-             \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {team})\n    {{\n"
+             \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {threads_per_output})\n    {{\n"
         );
         element(&mut out);
         let _ = write!(
@@ -161,9 +161,9 @@ impl Reduction {
              \x20   long rtcg_k[{rows}];\n\
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
              \x20   *rtcg::at(rtcg_out, rtcg_k[{out_row}]) = rtcg_acc;\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}, {gather}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
             out_row = arrays + 1,
-            along = shape.along,
+            reduce_contiguous = shape.reduce_contiguous,
             split = shape.split,
             gather = shape.gather,
         );
@@ -220,7 +220,7 @@ impl Reduction {
         put_snippet(out, "map_expr", &self.map_expr, "));");
     }
 
-    fn put_stand_ins(&self, out: &mut String, map: &Pointwise) {
+    fn put_array_proxies(&self, out: &mut String, map: &Pointwise) {
         let arrays = map.arguments.iter().zip(map.uses()).filter(|(a, _)| a.is_vector).enumerate();
         for (row, (a, used)) in arrays {
             if !matches!(used, ElementUse::Unused | ElementUse::Other) {
@@ -251,7 +251,7 @@ pub fn axis_layout_bytes(
 
 /// From the threads' values to the result.
 const FULL_TAIL: &str = "\
-  rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
+  rtcg_acc = rtcg::block_reduce<256>(rtcg_acc, rtcg_reduce);
   if (gridDim.x > 1)
   {
     if constexpr (rtcg_gathers)
@@ -265,7 +265,7 @@ const FULL_TAIL: &str = "\
       rtcg_acc = rtcg_neutral;
       for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += 256)
         rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
-      rtcg_acc = rtcg::fold_block<256>(rtcg_acc, rtcg_reduce);
+      rtcg_acc = rtcg::block_reduce<256>(rtcg_acc, rtcg_reduce);
     }
   }
   if (threadIdx.x == 0) *rtcg_out = rtcg_acc;
@@ -292,8 +292,8 @@ mod tests {
 
     #[test]
     fn inputs_are_read_in_packs() {
-        assert_eq!(dot().map().lanes(), 4);
-        let source = dot().full_source(&Access::Packed { lanes: 4 }, true);
+        assert_eq!(dot().map().pack_size(), 4);
+        let source = dot().full_source(&Access::Packed { pack_size: 4 }, true);
         assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),

@@ -2,10 +2,10 @@
 //!
 //! `look_back.rs` tells how. `scan_expr` must be associative; it need not commute.
 
+use crate::block_reduce::COMBINE;
 use crate::carg::{Argument, CType};
-use crate::combine::COMBINE;
-use crate::look_back::{LOOK_BACK, state_head};
-pub use crate::look_back::{ScanShape, state_bytes};
+use crate::look_back::{LOOK_BACK, state_header_bytes};
+pub use crate::look_back::{ScanTiling, state_bytes};
 use crate::pipeline::PIPELINE;
 pub use crate::pipeline::Pipeline;
 use crate::pointwise::{PACK, Pointwise, put_headers, put_snippet};
@@ -54,11 +54,11 @@ pub struct Scan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanForm {
     /// How elements are cut.
-    pub shape: ScanShape,
+    pub shape: ScanTiling,
     /// Blocks stay and have warps with a task each; the arrays begin at multiples of 16 bytes.
     pub pipeline: Option<Pipeline>,
     /// Nothing is output but the last item, into the state.
-    pub totals_only: bool,
+    pub reduces_only: bool,
 }
 
 impl Scan {
@@ -71,18 +71,18 @@ impl Scan {
     }
 
     /// The pipeline for tiles of `shape` with `room` bytes of shared memory, if there can be one.
-    pub fn pipeline(&self, shape: ScanShape, room: u32) -> Option<Pipeline> {
+    pub fn pipeline(&self, shape: ScanTiling, room: u32) -> Option<Pipeline> {
         let bytes = self.packed(&self.input().uses()).map(|(a, _)| a.ctype.itemsize).sum();
         Pipeline::new(shape, self.item_bytes(), bytes, room)
     }
 
     /// Where the state has its words, from which on it must be zero before each pass.
-    pub fn state_head(&self) -> usize {
-        state_head(self.item_bytes())
+    pub fn state_header_bytes(&self) -> usize {
+        state_header_bytes(self.item_bytes())
     }
 
-    /// Neighbours that may be read and written at once, when arrays begin where that is allowed.
-    pub fn lanes(&self) -> usize {
+    /// Adjacent elements that may be read and written at once, when arrays begin where that is allowed.
+    pub fn pack_size(&self) -> usize {
         // An array that the output reads as well as the input would have to be fetched twice.
         let both_ways = |a: &Argument| {
             let (input, output) = (&self.input_expr, &self.output_statement);
@@ -95,7 +95,7 @@ impl Scan {
         }
         let (input, output) = (self.input(), self.output());
         let both = Pointwise { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
-        if input.lanes() == 1 || output.lanes() == 1 { 1 } else { both.lanes() }
+        if input.pack_size() == 1 || output.pack_size() == 1 { 1 } else { both.pack_size() }
     }
 
     fn pointwise(&self, operation: &str) -> Pointwise {
@@ -121,12 +121,12 @@ impl Scan {
         snippet::mentions(&self.output_statement, "last_item")
     }
 
-    fn uses_previous(&self) -> bool {
+    fn needs_prev_item(&self) -> bool {
         snippet::mentions(&self.output_statement, "prev_item")
     }
 
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`state_bytes`] measures; a single tile may find anything there. A form with `totals_only` leaves the last
+    /// [`state_bytes`] measures; a single tile may find anything there. A form with `reduces_only` leaves the last
     /// item in the state, where the other form finds it.
     pub fn source(&self, form: &ScanForm) -> String {
         let mut out = String::new();
@@ -145,15 +145,15 @@ impl Scan {
         let _ = write!(
             out,
             "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({parameters})\n{{\n\
-             \x20 enum {{ rtcg_groups = {groups}, rtcg_lanes = {lanes}, rtcg_tile_size = {tile}, rtcg_unroll = {unroll} }};\n\
+             \x20 enum {{ rtcg_groups = {packs_per_thread}, rtcg_lanes = {pack_size}, rtcg_tile_size = {tile}, rtcg_unroll = {unroll} }};\n\
              \x20 const {index} N = ({index})n; (void)N;\n",
             name = self.name,
             parameters = parameters.join(", "),
             index = self.index,
-            groups = shape.groups,
-            lanes = shape.lanes,
-            tile = shape.tile(),
-            unroll = if shape.rolled { 1 } else { shape.groups },
+            packs_per_thread = shape.packs_per_thread,
+            pack_size = shape.pack_size,
+            tile = shape.tile_items(),
+            unroll = if shape.rolled { 1 } else { shape.packs_per_thread },
         );
         self.put_operator(&mut out);
         match form.pipeline {
@@ -173,17 +173,17 @@ impl Scan {
              \x20 if (threadIdx.x == 0) rtcg_ticket = gridDim.x > 1 ? atomicAdd((unsigned *)rtcg_state, 1u) : 0u;\n\
              \x20 {meet}\n\
              \x20 const unsigned rtcg_tile = rtcg_ticket;\n\
-             \x20 const rtcg::states<rtcg_item, rtcg::posts<rtcg_item>::fits> rtcg_s(rtcg_state, gridDim.x);\n\
+             \x20 const rtcg::tile_states<rtcg_item, rtcg::flagged_values<rtcg_item>::fits> rtcg_s(rtcg_state, gridDim.x);\n\
              \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
              \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
             meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" },
             scan = shape.parameters(),
         );
         if shape.rolled {
-            let n = shape.tile();
+            let n = shape.tile_items();
             let _ = write!(
                 out,
-                "  __shared__ rtcg::room<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.before.all = &rtcg_before;\n"
+                "  __shared__ rtcg::uninitialized<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.exclusive_prefix.all = &rtcg_before;\n"
             );
         }
         self.put_input(out, form);
@@ -204,7 +204,7 @@ impl Scan {
         );
         let uses = self.input().uses();
         for ((a, _), place) in self.packed(&uses).zip(self.places(form.shape)) {
-            let (name, bytes) = (&a.name, form.shape.tile() * a.ctype.itemsize);
+            let (name, bytes) = (&a.name, form.shape.tile_items() * a.ctype.itemsize);
             let _ = writeln!(out, "  rtcg::copy_bulk(rtcg_to + {place}, {name} + rtcg_base, {bytes}, rtcg_arrived);");
         }
         let _ = write!(
@@ -226,9 +226,9 @@ impl Scan {
     }
 
     /// Where the arrays that the input reads lie in a tile of a pipeline.
-    fn places(&self, shape: ScanShape) -> Vec<usize> {
+    fn places(&self, shape: ScanTiling) -> Vec<usize> {
         let uses = self.input().uses();
-        let bytes = self.packed(&uses).map(|(a, _)| shape.tile() * a.ctype.itemsize);
+        let bytes = self.packed(&uses).map(|(a, _)| shape.tile_items() * a.ctype.itemsize);
         bytes.scan(0, |at, bytes| Some(std::mem::replace(at, *at + bytes))).collect()
     }
 
@@ -312,7 +312,7 @@ impl Scan {
         if self.segment_start.is_some() {
             let _ = writeln!(out, "  unsigned rtcg_starts[(rtcg_groups + 31) / 32] = {{}};");
         }
-        if shape.lanes > 1 {
+        if shape.pack_size > 1 {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
             let uses = self.input().uses();
             self.put_packed_input(out, form, &uses);
@@ -333,7 +333,7 @@ impl Scan {
 
     /// Whole packs of the arrays, all of which are fetched before the first item is computed.
     fn put_packed_input(&self, out: &mut String, form: &ScanForm, uses: &[ElementUse]) {
-        let lanes = form.shape.lanes;
+        let pack_size = form.shape.pack_size;
         for ((a, _), at) in self.packed(uses).zip(self.places(form.shape)) {
             let (name, t) = (&a.name, &a.ctype.name);
             let (from, place) = match form.pipeline {
@@ -342,8 +342,8 @@ impl Scan {
             };
             let _ = write!(
                 out,
-                "    rtcg::pack<{t}, {lanes}> rtcg_p_{name}[rtcg_groups];\n    #pragma unroll\n\
-                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({from}, {place} / {lanes});\n"
+                "    rtcg::pack<{t}, {pack_size}> rtcg_p_{name}[rtcg_groups];\n    #pragma unroll\n\
+                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({from}, {place} / {pack_size});\n"
             );
         }
         self.put_loop(out, &|out| {
@@ -389,16 +389,16 @@ impl Scan {
     }
 
     fn put_output(&self, out: &mut String, form: &ScanForm) {
-        if !form.totals_only && self.needs_total() {
+        if !form.reduces_only && self.needs_total() {
             out.push_str("  const rtcg_value_type last_item = *(const rtcg_value_type *)(rtcg_state + 64);\n");
         }
         // Each item follows from the one before it, or from what came before its group.
         let item = "      const bool rtcg_has = rtcg_v > 0 || rtcg_g > 0 || rtcg_after;\n\
-             \x20     const rtcg_item rtcg_left = rtcg_v > 0 ? rtcg_run.at(0) : rtcg_t.before.at(rtcg_g);\n\
+             \x20     const rtcg_item rtcg_left = rtcg_v > 0 ? rtcg_run.at(0) : rtcg_t.exclusive_prefix.at(rtcg_g);\n\
              \x20     const rtcg_item rtcg_joined = rtcg_op(rtcg_left, rtcg_t.x.at(rtcg_k));\n\
              \x20     rtcg_run.at(0) = rtcg_has ? rtcg_joined : rtcg_t.x.at(rtcg_k);\n";
-        out.push_str("  rtcg::room<rtcg_item, 1> rtcg_run;\n");
-        if form.totals_only {
+        out.push_str("  rtcg::uninitialized<rtcg_item, 1> rtcg_run;\n");
+        if form.reduces_only {
             return self.put_loop(out, &|out| {
                 out.push_str(item);
                 out.push_str(
@@ -406,10 +406,10 @@ impl Scan {
                 );
             });
         }
-        let packs = form.shape.lanes > 1;
+        let packs = form.shape.pack_size > 1;
         if packs {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
-            self.put_packed_output(out, form.shape.lanes, item);
+            self.put_packed_output(out, form.shape.pack_size, item);
             out.push_str("  }\n  else\n");
         }
         self.put_loop(out, &|out| {
@@ -431,7 +431,7 @@ impl Scan {
                 n = fetch.name
             );
         }
-        if self.uses_previous() {
+        if self.needs_prev_item() {
             let neutral = self.neutral.as_deref().unwrap_or("0");
             let starts = match self.segment_start {
                 Some(_) => "rtcg_starts[rtcg_k / 32] >> rtcg_k % 32 & 1",
@@ -445,14 +445,14 @@ impl Scan {
     }
 
     /// Each group is stored as soon as its items are there.
-    fn put_packed_output(&self, out: &mut String, lanes: u32, item: &str) {
+    fn put_packed_output(&self, out: &mut String, pack_size: u32, item: &str) {
         let uses = self.output().uses();
-        let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {lanes}"), self.packed(&uses));
+        let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {pack_size}"), self.packed(&uses));
         let arrays: Vec<_> = whole.collect();
         out.push_str("  #pragma unroll\n  for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n  {\n");
         for (a, used) in &arrays {
             let (name, t) = (&a.name, &a.ctype.name);
-            let _ = writeln!(out, "    rtcg::pack<{t}, {lanes}> rtcg_p_{name};");
+            let _ = writeln!(out, "    rtcg::pack<{t}, {pack_size}> rtcg_p_{name};");
             if *used != ElementUse::Assigned {
                 let _ = writeln!(out, "    rtcg_p_{name}.load({name}, {place});");
             }
@@ -501,8 +501,8 @@ mod tests {
         }
     }
 
-    fn form(lanes: usize, totals_only: bool) -> ScanForm {
-        ScanForm { shape: ScanShape::new(4, lanes, true), pipeline: None, totals_only }
+    fn form(pack_size: usize, reduces_only: bool) -> ScanForm {
+        ScanForm { shape: ScanTiling::new(4, pack_size, true), pipeline: None, reduces_only }
     }
 
     #[test]
@@ -516,13 +516,13 @@ mod tests {
 
     #[test]
     fn plain_scans_read_and_write_packs() {
-        assert_eq!(scan("int", "y[i] = item").lanes(), 4);
+        assert_eq!(scan("int", "y[i] = item").pack_size(), 4);
         for output in ["y[item] = i", "y[i + 1] = item", "y[i] = item + x[i]"] {
-            assert_eq!(scan("int", output).lanes(), 1, "{output}");
+            assert_eq!(scan("int", output).pack_size(), 1, "{output}");
         }
         let mut segmented = scan("int", "y[i] = item");
         segmented.segment_start = Some("x[i] == 0".into());
-        assert_eq!((segmented.lanes(), segmented.item_bytes()), (1, 8));
+        assert_eq!((segmented.pack_size(), segmented.item_bytes()), (1, 8));
         let source = scan("int", "y[i] = item").source(&form(4, false));
         assert!(source.contains("rtcg_p_x[rtcg_g].load(x,") && source.contains("rtcg_p_y.store(y,"), "{source}");
     }
@@ -530,12 +530,12 @@ mod tests {
     #[test]
     fn pipelines_read_tiles_from_shared_memory() {
         let sum = Scan { input_expr: "x[i] + y[i]".into(), ..scan("int", "x[i] = item") };
-        let shape = ScanShape::new(4, 2, true);
+        let shape = ScanTiling::new(4, 2, true);
         assert_eq!(sum.pipeline(shape, 0), None);
         let pipeline = sum.pipeline(shape, 400 << 10);
-        assert_eq!(pipeline.unwrap().stage_bytes as usize, 8 * shape.tile());
-        let source = sum.source(&ScanForm { shape, pipeline, totals_only: false });
-        let places = [("x", 0), ("y", 4 * shape.tile())];
+        assert_eq!(pipeline.unwrap().stage_bytes as usize, 8 * shape.tile_items());
+        let source = sum.source(&ScanForm { shape, pipeline, reduces_only: false });
+        let places = [("x", 0), ("y", 4 * shape.tile_items())];
         for (name, at) in places {
             assert!(source.contains(&format!("rtcg_p_{name}[rtcg_g].load(rtcg_from + {at}, ")), "{source}");
             assert!(source.contains(&format!("rtcg::copy_bulk(rtcg_to + {at}, {name} + rtcg_base")), "{source}");

@@ -119,7 +119,7 @@ pub enum ElementUse {
 
 /// What is known about a snippet as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flow {
+pub struct ControlFlow {
     /// The snippet may leave the loop's body early (`return`, `goto`, `break`, `continue`).
     pub jumps: bool,
     /// The snippet assigns to or declares `i`, or takes its address.
@@ -131,7 +131,7 @@ pub struct Flow {
 }
 
 /// Looks at a snippet that is executed for each `i`.
-pub fn flow(text: &str) -> Flow {
+pub fn control_flow(text: &str) -> ControlFlow {
     let tokens = tokens(text);
     let jumps = tokens.iter().any(|t| {
         matches!(t, Token::Name("return" | "goto" | "break" | "continue" | "asm" | "__asm__" | "case" | "default"))
@@ -147,7 +147,7 @@ pub fn flow(text: &str) -> Flow {
     });
     let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].is(";")).collect();
     let single_statement = semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.is("{"));
-    Flow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is("#")) }
+    ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is("#")) }
 }
 
 /// How `text` uses the array `array`. With `references_possible`, functions that are not known to take
@@ -376,13 +376,15 @@ mod tests {
 
     #[test]
     fn jumps_and_changes_of_the_index_are_seen() {
-        assert!(flow("if (x[i]) return; z[i] = 1").jumps);
+        assert!(control_flow("if (x[i]) return; z[i] = 1").jumps);
         assert!(
-            flow("i += 1").changes_index
-                && flow("for (int i = 0; i < 3; ++i) ;").changes_index
-                && flow("f(&i)").changes_index
+            control_flow("i += 1").changes_index
+                && control_flow("for (int i = 0; i < 3; ++i) ;").changes_index
+                && control_flow("f(&i)").changes_index
         );
-        assert!(!flow("z[i] = i * 2 == i").changes_index);
-        assert!(flow("z[i] = x[i];").single_statement && !flow("z[i] = 1; y[i] = x[i]").single_statement);
+        assert!(!control_flow("z[i] = i * 2 == i").changes_index);
+        assert!(
+            control_flow("z[i] = x[i];").single_statement && !control_flow("z[i] = 1; y[i] = x[i]").single_statement
+        );
     }
 }

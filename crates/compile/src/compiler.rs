@@ -1,12 +1,12 @@
 //! From request to artifact: cache, choice of compiler, headers, compilation.
 
 use crate::arch::Arch;
-use crate::cache::{Cache, Found, Stored};
+use crate::cache::{Cache, Dependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{Key, KeyHasher};
-use crate::implicit::Surroundings;
+use crate::implicit::IncludeContext;
 use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
-use crate::options::{self, Translated};
+use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
 use crate::{implicit, layout_attributes, lto, nvcc, nvrtc, shims};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace};
@@ -47,7 +47,7 @@ pub fn set_printer(print: impl Fn(&str) + Send + Sync + 'static) {
     let _ = PRINTER.set(Box::new(print));
 }
 
-fn say_kept(dir: &Path) {
+fn print_kept_dir(dir: &Path) {
     let line = format!("*** compiler output in {}", dir.display());
     match PRINTER.get() {
         Some(print) => print(&line),
@@ -58,7 +58,7 @@ fn say_kept(dir: &Path) {
 /// A request with its options understood.
 struct Plan<'a> {
     request: &'a CompileRequest,
-    options: Translated,
+    options: TranslatedOptions,
     arch: Option<Arch>,
     include_dirs: Vec<PathBuf>,
     /// nvcc by name, when NVRTC is not to be used.
@@ -118,7 +118,7 @@ fn named_nvcc(name: Option<&str>) -> Option<&str> {
 /// The text that the compiler sees: what nvcc would have declared, then the source inside
 /// `extern "C"` unless not wanted, its lines numbered as the user's.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
-    let implicit = implicit::of(&[source], Surroundings::default());
+    let implicit = implicit::of(&[source], IncludeContext::default());
     wrap(source, name, no_extern_c, &(implicit.text + shims::texture_references(&[source])))
 }
 
@@ -214,7 +214,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a stored result comes from the compiler that would run now. Where none is
     /// installed, every result is welcome.
-    fn is_same_compiler(&self, stored: &Stored) -> bool {
+    fn is_same_compiler(&self, stored: &ManifestEntry) -> bool {
         if let Some(file) = &stored.compiler_file
             && let Ok(metadata) = std::fs::metadata(&file.path)
         {
@@ -238,8 +238,8 @@ impl<'a> Plan<'a> {
         let mut scan = includes::scan(&given, &self.options.forced_includes, &self.options.macros, &path);
         let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(&*given).chain(headers_of_user).collect();
-        let moved = layout_attributes::moved(self.name(), &given, &scan.user_texts);
-        let around = Surroundings { without_host: scan.uses_toolkit || scan.lacks_a_header };
+        let moved = layout_attributes::move_attributes(self.name(), &given, &scan.user_texts);
+        let around = IncludeContext { without_host: scan.uses_toolkit || scan.lacks_a_header };
         let implicit = implicit::of(&texts, around);
         let prelude = implicit.text + shims::texture_references(&texts);
         if !implicit.headers.is_empty() {
@@ -292,13 +292,13 @@ impl<'a> Plan<'a> {
             from_cache: false,
         };
         if let Some(dir) = kept {
-            say_kept(&dir);
+            print_kept_dir(&dir);
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
             let file = loaded_file(table.path());
             let mut files = scan.files;
             files.extend(linker.and_then(|linker| dependency(&loaded_file(linker.path()))));
-            let found = Found { files, missing: scan.missing };
+            let found = Dependencies { files, missing: scan.missing };
             cache.store(key, nvrtc::describe(table), nvcc::identity(&file), found, &artifact);
         }
         Ok(artifact)
@@ -366,14 +366,14 @@ impl<'a> Plan<'a> {
         let version = nvcc::version(&program)?;
         let output = nvcc::run(&program, request, &text, &self.include_dirs)?;
         if self.keep() {
-            say_kept(&output.dir);
+            print_kept_dir(&output.dir);
         } else {
             let _ = std::fs::remove_dir_all(&output.dir);
         }
         if let Some(cache) = cache
             && let Some(files) = output.files.iter().map(|f| dependency(f)).collect::<Option<Vec<_>>>()
         {
-            let found = Found { files, missing: scan.missing };
+            let found = Dependencies { files, missing: scan.missing };
             if scan.uncacheable.is_none() {
                 cache.store(key, version, nvcc::identity(&program), found, &output.artifact);
             }

@@ -14,7 +14,7 @@ const LOG_BYTES: usize = 20_000;
 
 /// The lines of `source` that `log` names as `name(LINE)` or `name:LINE`.
 pub(crate) fn excerpt(log: &str, name: &str, source: &str) -> String {
-    let named = lines_named(log, name);
+    let named = mentioned_lines(log, name);
     let lines: Vec<&str> = source.lines().collect();
     let shown: BTreeSet<usize> =
         named.iter().flat_map(|&n| n.saturating_sub(1)..=n + 1).filter(|n| (1..=lines.len()).contains(n)).collect();
@@ -33,7 +33,7 @@ pub(crate) fn excerpt(log: &str, name: &str, source: &str) -> String {
 }
 
 /// The first lines that a log names.
-fn lines_named(log: &str, name: &str) -> BTreeSet<usize> {
+fn mentioned_lines(log: &str, name: &str) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for (at, _) in log.match_indices(name) {
         let rest = &log[at + name.len()..];

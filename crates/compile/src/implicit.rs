@@ -66,10 +66,10 @@ const FUNCTIONS: &[(&str, &str)] =
 /// The headers with the names of `std` that nvcc has without any `#include`.
 const STD_HEADERS: [&str; 3] = ["cmath", "cstddef", "utility"];
 /// Names of `std` that those have and nvcc does not give.
-const NOT_IN_STD: [&str; 3] = ["swap", "make_pair", "declval"];
+const STD_EXCLUDED: [&str; 3] = ["swap", "make_pair", "declval"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum Declaration {
     Type(&'static str),
     Macro(&'static str),
     HostMacro(&'static str),
@@ -87,33 +87,33 @@ pub(crate) struct Implicit {
 
 /// What is known of the headers that a program includes.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct IncludeContext {
     /// There are headers of the toolkit among them, or some that were not found and that only a host compiler
     /// would need: what the host compiler defines is left out.
     pub(crate) without_host: bool,
 }
 
-fn pieces() -> &'static HashMap<&'static str, (usize, Piece)> {
-    static PIECES: OnceLock<HashMap<&str, (usize, Piece)>> = OnceLock::new();
-    PIECES.get_or_init(|| {
-        let types = TYPES.iter().map(|(name, text)| (*name, Piece::Type(text)));
+fn declarations() -> &'static HashMap<&'static str, (usize, Declaration)> {
+    static DECLARATIONS: OnceLock<HashMap<&str, (usize, Declaration)>> = OnceLock::new();
+    DECLARATIONS.get_or_init(|| {
+        let types = TYPES.iter().map(|(name, text)| (*name, Declaration::Type(text)));
         let macros = MACROS.lines().filter_map(|line| line.split_once(' '));
-        let macros = macros.map(|(name, text)| (name, Piece::Macro(text)));
-        let host = HOST_MACROS.iter().map(|(name, text)| (*name, Piece::HostMacro(text)));
-        let functions = FUNCTIONS.iter().map(|(name, text)| (*name, Piece::Function(text)));
-        let all = types.chain(macros).chain(host).chain(functions).chain([("std", Piece::Std)]);
+        let macros = macros.map(|(name, text)| (name, Declaration::Macro(text)));
+        let host = HOST_MACROS.iter().map(|(name, text)| (*name, Declaration::HostMacro(text)));
+        let functions = FUNCTIONS.iter().map(|(name, text)| (*name, Declaration::Function(text)));
+        let all = types.chain(macros).chain(host).chain(functions).chain([("std", Declaration::Std)]);
         all.enumerate().map(|(i, (name, piece))| (name, (i, piece))).collect()
     })
 }
 
 /// What the user-written `texts` of a program need.
-pub(crate) fn of(texts: &[&str], around: Surroundings) -> Implicit {
-    let pieces = pieces();
-    let mut found: Vec<(usize, &'static str, Piece)> = Vec::new();
+pub(crate) fn of(texts: &[&str], around: IncludeContext) -> Implicit {
+    let declarations = declarations();
+    let mut found: Vec<(usize, &'static str, Declaration)> = Vec::new();
     for text in texts {
         for (at, word) in words(text) {
-            let Some((&name, &(i, piece))) = pieces.get_key_value(word) else { continue };
-            if found.iter().all(|f| f.0 != i) && (piece != Piece::Std || names_std(text, at)) {
+            let Some((&name, &(i, piece))) = declarations.get_key_value(word) else { continue };
+            if found.iter().all(|f| f.0 != i) && (piece != Declaration::Std || names_std(text, at)) {
                 found.push((i, name, piece));
             }
         }
@@ -129,13 +129,15 @@ pub(crate) fn of(texts: &[&str], around: Surroundings) -> Implicit {
 }
 
 impl Implicit {
-    fn add(&mut self, name: &str, piece: Piece, around: Surroundings) {
+    fn add(&mut self, name: &str, piece: Declaration, around: IncludeContext) {
         match piece {
-            Piece::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
-            Piece::HostMacro(_) if around.without_host => {}
-            Piece::Macro(what) | Piece::HostMacro(what) => self.text.push_str(&format!("\n#define {name} {what}\n")),
-            Piece::Function(text) => self.text.push_str(&format!("\n{text}\n")),
-            Piece::Std => {
+            Declaration::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
+            Declaration::HostMacro(_) if around.without_host => {}
+            Declaration::Macro(what) | Declaration::HostMacro(what) => {
+                self.text.push_str(&format!("\n#define {name} {what}\n"))
+            }
+            Declaration::Function(text) => self.text.push_str(&format!("\n{text}\n")),
+            Declaration::Std => {
                 STD_HEADERS.iter().for_each(|header| self.text.push_str(&format!("\n#include <{header}>\n")));
                 self.headers = &STD_HEADERS;
             }
@@ -143,13 +145,13 @@ impl Implicit {
     }
 }
 
-fn is_declared(texts: &[&str], name: &str, piece: Piece) -> bool {
+fn is_declared(texts: &[&str], name: &str, piece: Declaration) -> bool {
     texts.iter().any(|text| match piece {
-        Piece::Type(_) => defines(text, name),
-        Piece::Macro(_) | Piece::HostMacro(_) => defines_always(text, name),
-        Piece::Function(_) => defines(text, name) || declares_function(text, name),
+        Declaration::Type(_) => defines(text, name),
+        Declaration::Macro(_) | Declaration::HostMacro(_) => defines_always(text, name),
+        Declaration::Function(_) => defines(text, name) || declares_function(text, name),
         // A C++ library of the user's own.
-        Piece::Std => text.contains("namespace std"),
+        Declaration::Std => text.contains("namespace std"),
     })
 }
 
@@ -173,7 +175,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn names_std(text: &str, at: usize) -> bool {
     let Some(rest) = text[at + 3..].trim_start().strip_prefix("::") else { return false };
     let name = words(rest.trim_start()).next().map_or("", |(_, name)| name);
-    !text[..at].trim_end().ends_with("::") && !NOT_IN_STD.contains(&name)
+    !text[..at].trim_end().ends_with("::") && !STD_EXCLUDED.contains(&name)
 }
 
 /// Whether a text defines a macro under no condition (that of a header's own guard aside).
@@ -243,7 +245,7 @@ mod tests {
     use super::*;
 
     fn text(source: &str) -> String {
-        of(&[source], Surroundings::default()).text
+        of(&[source], IncludeContext::default()).text
     }
 
     #[test]
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(text("int x, M_PIX, my_uint;"), "");
         assert_eq!(text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
         assert_eq!(text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
-        let host = of(&["#ifdef __GNUC__"], Surroundings { without_host: true });
+        let host = of(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
         assert_eq!((host.text.as_str(), text("#ifdef __GNUC__").contains("12")), ("", true));
     }
 
@@ -275,9 +277,9 @@ mod tests {
 
     #[test]
     fn names_of_std_need_headers() {
-        assert_eq!(of(&["x = std::abs(y);"], Surroundings::default()).headers, STD_HEADERS);
+        assert_eq!(of(&["x = std::abs(y);"], IncludeContext::default()).headers, STD_HEADERS);
         for source in ["cuda::std::abs(1)", "std::swap(a, b)", "int std;", "namespace std { int f; } std::abs(1);"] {
-            assert_eq!(of(&[source], Surroundings::default()).headers, [""; 0], "{source}");
+            assert_eq!(of(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// What the names of attributes begin with; a source with none of these needs no reading.
-const MARKS: [&str; 3] = ["__align__", "__attribute", "__builtin_align__"];
+const ATTRIBUTE_PREFIXES: [&str; 3] = ["__align__", "__attribute", "__builtin_align__"];
 
 /// Changes with this file: programs in the cache were made from texts that it changed.
 pub(crate) const IDENTITY: u64 = crate::hash::fnv(include_bytes!("layout_attributes.rs"), 0xcbf2_9ce4_8422_2325);
@@ -24,10 +24,10 @@ struct AttributeMacros(HashSet<String>);
 
 /// A text whose attributes are in front of names.
 #[derive(Debug, PartialEq, Eq)]
-struct Moved<'a> {
+struct MovedText<'a> {
     text: Cow<'a, str>,
     /// Lines, counted from 1, of attributes that decide about layouts and could not be moved.
-    unsure: Vec<usize>,
+    unmovable_lines: Vec<usize>,
     /// Lines of those that were.
     moved: Vec<usize>,
 }
@@ -40,16 +40,16 @@ pub(crate) struct Source<'a> {
 
 /// Moves the attributes of a source called `name`. The compiler reads its `headers` itself, so that their lines are
 /// only reported.
-pub(crate) fn moved<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String)]) -> Source<'a> {
+pub(crate) fn move_attributes<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String)]) -> Source<'a> {
     let mut warnings = String::new();
     let texts: Vec<&str> = std::iter::once(source).chain(headers.iter().map(|(_, text)| text.as_str())).collect();
     let Some(macros) = AttributeMacros::of(&texts) else { return Source { source: source.into(), warnings } };
     let mut warn = |name: &str, line: usize| warnings.push_str(&format!("{name}({line}): {WARNING}\n"));
     let moved = macros.apply(source);
-    moved.unsure.iter().for_each(|&line| warn(name, line));
+    moved.unmovable_lines.iter().for_each(|&line| warn(name, line));
     for (file, text) in headers {
         let moved = macros.apply(text);
-        moved.unsure.iter().chain(&moved.moved).for_each(|&line| warn(&file.display().to_string(), line));
+        moved.unmovable_lines.iter().chain(&moved.moved).for_each(|&line| warn(&file.display().to_string(), line));
     }
     Source { source: moved.text, warnings }
 }
@@ -57,7 +57,7 @@ pub(crate) fn moved<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String
 impl AttributeMacros {
     /// Those of `texts`; `None` where no text has any attribute.
     fn of(texts: &[&str]) -> Option<Self> {
-        let with_marks = || texts.iter().filter(|text| MARKS.iter().any(|mark| text.contains(mark)));
+        let with_marks = || texts.iter().filter(|text| ATTRIBUTE_PREFIXES.iter().any(|mark| text.contains(mark)));
         with_marks().next()?;
         let mut macros = Self(HashSet::new());
         for text in with_marks() {
@@ -77,7 +77,7 @@ impl AttributeMacros {
     /// Where the attributes end that begin at token `at`.
     fn attributes_at(&self, tokens: &[Token<'_>], mut at: usize) -> usize {
         while let Some(token) = tokens.get(at) {
-            let is_builtin = MARKS.iter().any(|mark| token.text.starts_with(mark));
+            let is_builtin = ATTRIBUTE_PREFIXES.iter().any(|mark| token.text.starts_with(mark));
             if !is_builtin && !self.0.contains(token.text) {
                 break;
             }
@@ -96,7 +96,7 @@ impl AttributeMacros {
     }
 
     /// Moves the attributes of `source`.
-    fn apply<'a>(&self, source: &'a str) -> Moved<'a> {
+    fn apply<'a>(&self, source: &'a str) -> MovedText<'a> {
         let blank = blanked(source);
         let mut edits = Edits::default();
         for piece in pieces(&blank) {
@@ -106,9 +106,9 @@ impl AttributeMacros {
             }
         }
         let line = |at: usize| 1 + source[..at].matches('\n').count();
-        let unsure = edits.unsure.iter().map(|&at| line(at)).collect();
+        let unmovable_lines = edits.unmovable_lines.iter().map(|&at| line(at)).collect();
         let moved = edits.moves.iter().map(|(from, _)| line(from.start)).collect();
-        Moved { text: edits.applied(source, &blank), unsure, moved }
+        MovedText { text: edits.applied(source, &blank), unmovable_lines, moved }
     }
 }
 
@@ -129,7 +129,7 @@ fn after_parentheses(tokens: &[Token<'_>], at: usize) -> usize {
 struct Edits {
     /// Bytes from..to go to a place before them.
     moves: Vec<(std::ops::Range<usize>, usize)>,
-    unsure: Vec<usize>,
+    unmovable_lines: Vec<usize>,
 }
 
 impl Edits {
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         }
         match scope {
             Scope::Class(to) => edits.moves.push((first.at..last.end(), to)),
-            Scope::Unsure if self.ends_declaration(end) => edits.unsure.push(first.at),
+            Scope::Unsure if self.ends_declaration(end) => edits.unmovable_lines.push(first.at),
             Scope::Unsure | Scope::Other => {}
         }
     }
@@ -293,17 +293,17 @@ fn class_keyword(head: &[Token<'_>]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn moved(source: &str) -> (String, Vec<usize>) {
+    fn move_attributes(source: &str) -> (String, Vec<usize>) {
         let Some(macros) = AttributeMacros::of(&[source]) else { return (source.to_owned(), vec![]) };
         let moved = macros.apply(source);
         assert_eq!(moved.text.matches('\n').count(), source.matches('\n').count(), "{source}");
         let words: Vec<&str> = moved.text.split_whitespace().collect();
-        (words.join(" "), moved.unsure)
+        (words.join(" "), moved.unmovable_lines)
     }
 
     fn sure(source: &str) -> String {
-        let (text, unsure) = moved(source);
-        assert_eq!(unsure, [0; 0], "{source}");
+        let (text, unmovable_lines) = move_attributes(source);
+        assert_eq!(unmovable_lines, [0; 0], "{source}");
         text
     }
 
@@ -366,12 +366,12 @@ mod tests {
     #[test]
     fn conditions_that_open_different_classes_are_reported() {
         let same = "#if A\nstruct S { int x;\n#else\nstruct T { int x;\n#endif\nint y; }\n__align__(8);";
-        assert_eq!(moved(same).1, [7]);
+        assert_eq!(move_attributes(same).1, [7]);
         let inside = "struct S {\n#if A\nint x;\n#else\nlong x;\n#endif\n} __align__(8);";
         assert!(sure(inside).starts_with("struct __align__(8) S {"));
         let function = "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\n__attribute__((aligned(8))) int x();";
-        assert_eq!(moved(function).1, [0; 0]);
+        assert_eq!(move_attributes(function).1, [0; 0]);
         let behind = "struct S { int x; }\n#if A\n__align__(8)\n#endif\n;";
-        assert_eq!(moved(behind).1, [3]);
+        assert_eq!(move_attributes(behind).1, [3]);
     }
 }

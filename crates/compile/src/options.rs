@@ -3,7 +3,7 @@
 //! Users write options for nvcc. Those that mean something to a device compilation are translated;
 //! those that only concern host code, linking or nvcc's own working are dropped, because nothing
 //! of that kind takes place; those that change the result in a way that NVRTC cannot reproduce
-//! name themselves in [`Translated::nvcc_only`].
+//! name themselves in [`TranslatedOptions::nvcc_only`].
 
 use crate::arch::Arch;
 use crate::error::CompileError;
@@ -28,7 +28,7 @@ pub fn lto_options(options: &[String]) -> Result<Option<Vec<String>>, CompileErr
 
 /// Options in NVRTC's terms.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Translated {
+pub(crate) struct TranslatedOptions {
     /// For NVRTC, in order, without architecture and include directories.
     pub(crate) nvrtc: Vec<String>,
     /// `-I`, in order.
@@ -52,7 +52,7 @@ pub(crate) struct Translated {
     pub(crate) nvcc_only: Option<String>,
 }
 
-/// How an option is written down in [`SPECS`]: with a value, and what becomes of it.
+/// How an option is written down in [`OPTION_RULES`]: with a value, and what becomes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     /// A flag that NVRTC has under this name.
@@ -75,7 +75,7 @@ enum Rule {
 use Rule::*;
 
 /// Options by all their spellings.
-const SPECS: &[(&[&str], Rule)] = &[
+const OPTION_RULES: &[(&[&str], Rule)] = &[
     (&["-D", "--define-macro"], Special("define")),
     (&["-U", "--undefine-macro"], Special("undefine")),
     (&["-I", "--include-path", "-isystem", "--system-include"], Special("include-dir")),
@@ -165,12 +165,12 @@ const JOINED: &[&str] = &["-D", "-U", "-I", "-O", "-L", "-l"];
 struct Translator<'a> {
     rest: std::slice::Iter<'a, String>,
     kind: BinaryKind,
-    out: Translated,
+    out: TranslatedOptions,
 }
 
 /// Translates options. An error is an option that cannot be understood by any compiler.
-pub(crate) fn translate(options: &[String], kind: BinaryKind) -> Result<Translated, CompileError> {
-    let mut translator = Translator { rest: options.iter(), kind, out: Translated::default() };
+pub(crate) fn translate(options: &[String], kind: BinaryKind) -> Result<TranslatedOptions, CompileError> {
+    let mut translator = Translator { rest: options.iter(), kind, out: TranslatedOptions::default() };
     while let Some(option) = translator.rest.next() {
         let option = option.trim();
         if !option.is_empty() {
@@ -181,7 +181,7 @@ pub(crate) fn translate(options: &[String], kind: BinaryKind) -> Result<Translat
 }
 
 fn find(name: &str) -> Option<Rule> {
-    SPECS.iter().find(|(names, _)| names.contains(&name)).map(|(_, rule)| *rule)
+    OPTION_RULES.iter().find(|(names, _)| names.contains(&name)).map(|(_, rule)| *rule)
 }
 
 impl Translator<'_> {
@@ -382,7 +382,7 @@ fn unsupported_32_bit() -> CompileError {
     CompileError::option("option -m32: CUDA has had no 32-bit device code since version 12")
 }
 
-impl Translated {
+impl TranslatedOptions {
     /// The architecture to compile for: the target's unless options say otherwise.
     pub(crate) fn choose_arch(&self, target: Target) -> Result<Option<Arch>, CompileError> {
         let Some(device) = target.arch else {

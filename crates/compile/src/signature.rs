@@ -6,7 +6,7 @@
 //! arguments produce are not found; of a name with several parameter lists nothing is said.
 
 use crate::texture_uses::TextureUses;
-use crate::tokens::{VAGUE, tokens};
+use crate::tokens::{UNKNOWN_TYPE, tokens};
 use std::collections::{HashMap, HashSet};
 
 /// A parameter of a kernel.
@@ -199,7 +199,7 @@ impl Reader {
     fn kernel(&self, mut at: usize) -> Option<(String, Vec<KernelParameter>)> {
         loop {
             match self.token(at) {
-                "" | ";" | "{" | "}" | "=" | VAGUE => return None,
+                "" | ";" | "{" | "}" | "=" | UNKNOWN_TYPE => return None,
                 "(" => {
                     let name = self.token(at.checked_sub(1)?);
                     let end = self.closing(at)?;
@@ -254,19 +254,19 @@ impl Reader {
     fn parameter(&self, tokens: &[String]) -> KernelParameter {
         let end = tokens.iter().position(|t| t == "=").unwrap_or(tokens.len());
         let tokens = &tokens[..end];
-        let mut reading = Reading::default();
+        let mut reading = ParameterReader::default();
         let mut at = 0;
         while at < tokens.len() {
             at = reading.take(tokens, at);
         }
-        let Reading { mut words, mut pointers, name, is_vague, .. } = reading;
+        let ParameterReader { mut words, mut pointers, name, is_unknown_type, .. } = reading;
         let mut name = name;
         if name.is_none() && words.len() > 1 && !words.last().is_some_and(|w| TYPE_WORDS.contains(&w.as_str())) {
             name = words.pop();
         }
         let c_type = written(tokens, name.as_deref());
         let mut base = words.join(" ");
-        if is_vague {
+        if is_unknown_type {
             base.clear();
             pointers = 0;
         }
@@ -306,14 +306,14 @@ fn is_attribute(name: &str) -> bool {
 
 /// A declaration while it is read.
 #[derive(Default)]
-struct Reading {
+struct ParameterReader {
     words: Vec<String>,
     pointers: usize,
     name: Option<String>,
-    is_vague: bool,
+    is_unknown_type: bool,
 }
 
-impl Reading {
+impl ParameterReader {
     /// Takes the token at `at` and what belongs to it; where the next one is.
     fn take(&mut self, tokens: &[String], at: usize) -> usize {
         match tokens[at].as_str() {
@@ -322,8 +322,8 @@ impl Reading {
                 self.pointers += 1;
                 return after_matching(tokens, at, "[", "]");
             }
-            "&" | "(" | ")" | "[" | "." | VAGUE => {
-                self.is_vague = true;
+            "&" | "(" | ")" | "[" | "." | UNKNOWN_TYPE => {
+                self.is_unknown_type = true;
             }
             "::" => {
                 let before = if self.words.is_empty() { String::new() } else { self.words.pop().unwrap_or_default() };

@@ -2,12 +2,12 @@
 //! macros are replaced.
 //!
 //! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of
-//! the preprocessor are not evaluated, so a macro that has two definitions is replaced by [`VAGUE`].
+//! the preprocessor are not evaluated, so a macro that has two definitions is replaced by [`UNKNOWN_TYPE`].
 
 use std::collections::{BTreeSet, HashMap};
 
 /// What stands for something that cannot be known without the compiler.
-pub(crate) const VAGUE: &str = "?";
+pub(crate) const UNKNOWN_TYPE: &str = "?";
 
 /// How often a macro is looked for in what a macro became.
 const MAX_NESTING: usize = 8;
@@ -49,7 +49,7 @@ fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
             define(defined, &rest[..end], &rest[end..]);
         }
     } else if let Some(name) = text.strip_prefix("undef") {
-        defined.insert(name.trim().to_owned(), vec![VAGUE.to_owned()]);
+        defined.insert(name.trim().to_owned(), vec![UNKNOWN_TYPE.to_owned()]);
     }
 }
 
@@ -58,7 +58,7 @@ fn define(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
     split(value, &mut body);
     let known = defined.entry(name.to_owned()).or_insert_with(|| body.clone());
     if *known != body {
-        *known = vec![VAGUE.to_owned()];
+        *known = vec![UNKNOWN_TYPE.to_owned()];
     }
 }
 

@@ -10,7 +10,7 @@
 //! explained by [`DriverTable::missing_symbol`]. Nothing here panics.
 #![allow(unsafe_code)]
 
-pub mod circumstances;
+pub mod epoch;
 mod functions;
 mod library;
 mod load;

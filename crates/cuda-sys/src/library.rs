@@ -7,9 +7,9 @@ use std::sync::Mutex;
 
 /// A table that is found at most once in a process. A failure is not remembered, so that
 /// [`search::add_search_root`] can still help afterwards.
-pub(crate) struct Once<T: 'static>(Mutex<Option<&'static T>>);
+pub(crate) struct OnceTable<T: 'static>(Mutex<Option<&'static T>>);
 
-impl<T> Once<T> {
+impl<T> OnceTable<T> {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(None))
     }
@@ -26,7 +26,7 @@ impl<T> Once<T> {
 }
 
 /// A library that is searched in wheels, toolkits and the loader's path.
-pub(crate) struct Sought {
+pub(crate) struct LibrarySearch {
     /// What it is, for the error: `NVRTC, the compiler for CUDA C++`.
     pub(crate) what: &'static str,
     /// Its name in short.
@@ -39,16 +39,16 @@ pub(crate) struct Sought {
     pub(crate) is_file: fn(&str) -> bool,
     /// Whether a file is one that the library opens by bare name, which a wheel's directory does not satisfy; so it is
     /// opened first, with its symbols global.
-    pub(crate) is_companion: fn(&str) -> bool,
+    pub(crate) is_preloaded_dependency: fn(&str) -> bool,
     /// What the user can do when there is none.
     pub(crate) hint: &'static str,
 }
 
 /// Each place tried and why it did not do.
-type Tried = Vec<(String, String)>;
+type Attempts = Vec<(String, String)>;
 
-impl Sought {
-    /// Opens the library, by [`Sought::variable`], or the first that is found in NVIDIA's wheels beside the running
+impl LibrarySearch {
+    /// Opens the library, by [`LibrarySearch::variable`], or the first that is found in NVIDIA's wheels beside the running
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's path, `/usr/local/cuda`. `resolve` makes the table, or `None`
     /// from a library that is another one.
     pub(crate) fn find<T>(&self, resolve: impl Fn(OpenLibrary, PathBuf) -> Option<T>) -> Result<T, LoadError> {
@@ -65,7 +65,11 @@ impl Sought {
     }
 
     /// Installations in `/usr` come after the loader's own path, all others before it.
-    fn find_installed<T>(&self, resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>, tried: &mut Tried) -> Option<T> {
+    fn find_installed<T>(
+        &self,
+        resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
+        tried: &mut Attempts,
+    ) -> Option<T> {
         let (system, named): (Vec<_>, Vec<_>) =
             search::installations().into_iter().partition(|i| i.origin.starts_with('/'));
         if named.is_empty() {
@@ -87,7 +91,7 @@ impl Sought {
         &self,
         installation: &search::Installation,
         resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
-        tried: &mut Tried,
+        tried: &mut Attempts,
     ) -> Option<T> {
         let files: Vec<PathBuf> =
             installation.lib_dirs.iter().flat_map(|d| files_by_version(d, self.is_file)).collect();
@@ -102,10 +106,10 @@ impl Sought {
         file: &Path,
         prefix: &str,
         resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
-        tried: &mut Tried,
+        tried: &mut Attempts,
     ) -> Option<T> {
         if let Some(dir) = file.parent().filter(|d| !d.as_os_str().is_empty()) {
-            for companion in files_by_version(dir, self.is_companion) {
+            for companion in files_by_version(dir, self.is_preloaded_dependency) {
                 // A failure here shows again, with its reason, when the library first needs it.
                 let _ = OpenLibrary::open(&companion.to_string_lossy(), true);
             }

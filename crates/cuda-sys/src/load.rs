@@ -96,7 +96,7 @@ const LIBCUDA_NAMES: &[&str] = if cfg!(windows) {
 };
 
 /// Exported by our own library of that name, whose devices are virtual.
-const VIRTUAL_MARK: &str = "rtcg_virtual_gpu";
+const VIRTUAL_GPU_SYMBOL: &str = "rtcg_virtual_gpu";
 
 /// Opens the driver library and returns how to find functions in it, where it was found, and what
 /// its devices are.
@@ -119,7 +119,7 @@ pub(crate) fn open_libcuda() -> Result<(Resolver, String, TableKind), LoadError>
     for name in names {
         match OpenLibrary::open(name, false) {
             Ok(library) => {
-                let marked = library.symbol(VIRTUAL_MARK).is_some();
+                let marked = library.symbol(VIRTUAL_GPU_SYMBOL).is_some();
                 let kind = if marked { TableKind::Virtual } else { TableKind::Real };
                 return Ok((libcuda_resolver(library), name.to_owned(), kind));
             }
@@ -141,12 +141,14 @@ fn libcuda_resolver(library: OpenLibrary) -> Resolver {
         // SAFETY: the exported symbol of this name has had this signature since CUDA 12.0.
         unsafe { std::mem::transmute::<*const c_void, GetProcAddress>(pointer) }
     });
-    Box::new(move |info| get_proc_address.and_then(|ask| ask_driver(ask, info)).or_else(|| library.symbol(info.symbol)))
+    Box::new(move |info| {
+        get_proc_address.and_then(|ask| query_proc_address(ask, info)).or_else(|| library.symbol(info.symbol))
+    })
 }
 
 /// The driver wants the name without version suffix and the CUDA version whose meaning of the
 /// name is wanted; the version that introduced the symbol names exactly that meaning.
-fn ask_driver(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const c_void> {
+fn query_proc_address(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const c_void> {
     let name = CString::new(unsuffixed(info.name)).ok()?;
     let mut pointer: *mut c_void = std::ptr::null_mut();
     let mut status = CUdriverProcAddressQueryResult::default();

@@ -1,7 +1,7 @@
 //! The table of NVRTC, NVIDIA's run-time compiler library: found, opened, resolved.
 #![allow(non_camel_case_types, non_snake_case, missing_docs)]
 
-use crate::library::{Once, Sought, library_table};
+use crate::library::{LibrarySearch, OnceTable, library_table};
 use crate::load::LoadError;
 use crate::types::*;
 use std::ffi::CStr;
@@ -80,7 +80,7 @@ impl NvrtcTable {
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
-        static LOADED: Once<NvrtcTable> = Once::new();
+        static LOADED: OnceTable<NvrtcTable> = OnceTable::new();
         LOADED.get(find)
     }
 
@@ -136,19 +136,19 @@ const LOADER_NAMES: &[&str] = if cfg!(windows) {
     &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
 };
 
-const SOUGHT: Sought = Sought {
+const SEARCH: LibrarySearch = LibrarySearch {
     what: "NVRTC, the compiler for CUDA C++",
     name: "NVRTC",
     variable: "RTCG_NVRTC",
     loader_names: LOADER_NAMES,
     is_file: is_nvrtc,
-    is_companion: is_builtins,
+    is_preloaded_dependency: is_builtins,
     hint: "install it with `pip install nvidia-cuda-nvrtc` (CUDA 13) or a CUDA toolkit, \
            or set RTCG_NVRTC to the library file",
 };
 
 fn find() -> Result<NvrtcTable, LoadError> {
-    SOUGHT.find(|library, path| Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some()))
+    SEARCH.find(|library, path| Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some()))
 }
 
 /// The `alt` build is another linking of the same.

@@ -4,7 +4,7 @@
 //! has for an hour; so the limit can be overstepped by that much per process for a while.
 
 use crate::file::TEMPORARY;
-use crate::{Counted, DiskCache};
+use crate::{DiskCache, SizeScope};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -13,16 +13,16 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Bytes that this process has stored in a cache since it last counted the files.
 #[derive(Debug, Default)]
-pub struct Pace(AtomicU64);
+pub struct SweepTrigger(AtomicU64);
 
-impl Pace {
+impl SweepTrigger {
     /// None stored yet.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 }
 
-struct Kept {
+struct CachedFile {
     path: PathBuf,
     size: u64,
     used: SystemTime,
@@ -30,7 +30,7 @@ struct Kept {
 
 impl DiskCache {
     /// To be called after `bytes` were written. Files are counted, and the oldest ones removed, when it is time.
-    pub fn after_store(&self, bytes: u64, pace: &Pace) {
+    pub fn sweep_if_due(&self, bytes: u64, pace: &SweepTrigger) {
         let marker = self.marker();
         let stored = pace.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let counted = std::fs::metadata(&marker).and_then(|m| m.modified());
@@ -52,13 +52,13 @@ impl DiskCache {
 
     /// The file whose modification time says when the files were last counted.
     fn marker(&self) -> PathBuf {
-        match self.counted {
-            Counted::Own => self.folder.join("last-scan"),
-            Counted::Versions(prefix) => self.beside().join(format!("{prefix}last-scan")),
+        match self.size_scope {
+            SizeScope::OwnDirectory => self.folder.join("last-scan"),
+            SizeScope::AllVersions(prefix) => self.parent_directory().join(format!("{prefix}last-scan")),
         }
     }
 
-    fn beside(&self) -> &Path {
+    fn parent_directory(&self) -> &Path {
         self.folder.parent().unwrap_or(Path::new("."))
     }
 
@@ -81,10 +81,12 @@ impl DiskCache {
     }
 
     /// The files that count, two levels below the folders that do; anything else is not ours to count or remove.
-    fn files(&self) -> Vec<Kept> {
-        let folders = match self.counted {
-            Counted::Own => vec![self.folder.clone()],
-            Counted::Versions(prefix) => folders_in(self.beside()).filter(|path| is_version(path, prefix)).collect(),
+    fn files(&self) -> Vec<CachedFile> {
+        let folders = match self.size_scope {
+            SizeScope::OwnDirectory => vec![self.folder.clone()],
+            SizeScope::AllVersions(prefix) => {
+                folders_in(self.parent_directory()).filter(|path| is_version(path, prefix)).collect()
+            }
         };
         folders.iter().flat_map(|folder| folders_in(folder)).flat_map(|shard| files_in(&shard)).collect()
     }
@@ -106,13 +108,13 @@ fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// The files of a shard. Temporary ones that a killed process has left are removed on the way.
-fn files_in(shard: &Path) -> Vec<Kept> {
+fn files_in(shard: &Path) -> Vec<CachedFile> {
     let mut kept = Vec::new();
     for entry in entries(shard) {
         let Some(metadata) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else { continue };
         let (path, used) = (entry.path(), metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH));
         if path.extension().is_none_or(|e| e != TEMPORARY) {
-            kept.push(Kept { path, size: metadata.len(), used });
+            kept.push(CachedFile { path, size: metadata.len(), used });
         } else if used.elapsed().is_ok_and(|age| age > HOUR) {
             let _ = std::fs::remove_file(&path);
         }

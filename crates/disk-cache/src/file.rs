@@ -11,10 +11,10 @@ pub(crate) const TEMPORARY: &str = "tmp";
 
 /// A file that is used is marked so once in that time: its modification time is the clock of the eviction, and a
 /// write for each use would cost more than the use.
-const MARKED: Duration = Duration::from_secs(3600);
+const MARK_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Puts a file in place whole or not at all.
-pub(crate) fn write_whole(path: &Path, parts: &[&[u8]], private: bool) -> std::io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, parts: &[&[u8]], private: bool) -> std::io::Result<()> {
     let temporary = temporary_beside(path);
     let mut file = options(private).write(true).create_new(true).open(&temporary)?;
     let written = parts.iter().try_for_each(|part| file.write_all(part));
@@ -55,7 +55,7 @@ pub(crate) fn read_private(path: &Path, user: u32) -> Option<Vec<u8>> {
     use std::io::Read;
     let mut file = options(true).read(true).open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || !crate::folder::is_of_user_alone(&metadata, user) {
+    if !metadata.is_file() || !crate::folder::is_private_to(&metadata, user) {
         return None;
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
@@ -72,7 +72,7 @@ impl crate::DiskCache {
     /// Notes that a file of the cache was used, so that it stays longer; the note is at most an hour old.
     pub fn mark_used(&self, path: &Path) {
         let Ok(modified) = std::fs::symlink_metadata(path).and_then(|m| m.modified()) else { return };
-        if modified.elapsed().is_ok_and(|age| age > MARKED)
+        if modified.elapsed().is_ok_and(|age| age > MARK_INTERVAL)
             && let Ok(file) = options(self.access != crate::Access::Shared).write(true).open(path)
         {
             let _ = file.set_modified(SystemTime::now());

@@ -11,7 +11,7 @@ pub enum FolderState {
     /// It may be used.
     Good,
     /// It is no folder, or others than the user of a private cache may write it.
-    Foreign,
+    NotTrusted,
 }
 
 /// The folder `name` among the caches of the user; `None` where no home is known. Reads the environment.
@@ -40,22 +40,22 @@ impl DiskCache {
         let is_good = metadata.is_dir()
             && match self.access {
                 Access::Shared => true,
-                Access::Private { user } => is_of_user_alone(&metadata, user),
+                Access::Private { user } => is_private_to(&metadata, user),
             };
-        if is_good { FolderState::Good } else { FolderState::Foreign }
+        if is_good { FolderState::Good } else { FolderState::NotTrusted }
     }
 }
 
 /// Whether a file or folder belongs to the user, and nobody else may write it.
 #[cfg(unix)]
-pub(crate) fn is_of_user_alone(metadata: &std::fs::Metadata, user: u32) -> bool {
+pub(crate) fn is_private_to(metadata: &std::fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.uid() == user && metadata.mode() & 0o022 == 0
 }
 
 /// Whose a file is cannot be seen here, so that nothing is private.
 #[cfg(not(unix))]
-pub(crate) fn is_of_user_alone(_metadata: &std::fs::Metadata, _user: u32) -> bool {
+pub(crate) fn is_private_to(_metadata: &std::fs::Metadata, _user: u32) -> bool {
     false
 }
 

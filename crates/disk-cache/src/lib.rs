@@ -13,7 +13,7 @@ mod evict;
 mod file;
 mod folder;
 
-pub use evict::Pace;
+pub use evict::SweepTrigger;
 pub use folder::{FolderState, user_folder};
 use std::path::{Path, PathBuf};
 
@@ -34,11 +34,11 @@ pub enum Access {
 
 /// Which files count against the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum SizeScope {
     /// Those of the cache's folder.
-    Own,
+    OwnDirectory,
     /// Those of all folders beside it whose names are this and a number: other versions of the same cache.
-    Versions(&'static str),
+    AllVersions(&'static str),
 }
 
 /// A cache: `folder/ab/cdef....extension`.
@@ -51,7 +51,7 @@ pub struct DiskCache {
     /// Who may write it.
     pub access: Access,
     /// What counts against the limit.
-    pub counted: Counted,
+    pub size_scope: SizeScope,
 }
 
 impl DiskCache {
@@ -78,7 +78,7 @@ impl DiskCache {
         let shard = path.parent().unwrap_or(&self.folder);
         match self.access {
             Access::Shared => std::fs::create_dir_all(shard)?,
-            Access::Private { .. } if self.state() == FolderState::Foreign => {
+            Access::Private { .. } if self.state() == FolderState::NotTrusted => {
                 return Err(std::io::ErrorKind::PermissionDenied.into());
             }
             Access::Private { .. } => {
@@ -86,6 +86,6 @@ impl DiskCache {
                 folder::make_private(shard)?;
             }
         }
-        file::write_whole(path, parts, self.access != Access::Shared)
+        file::write_atomically(path, parts, self.access != Access::Shared)
     }
 }

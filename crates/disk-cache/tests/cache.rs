@@ -1,6 +1,6 @@
 //! Files that are put in place whole, go when they are old, and are not read when others could have written them.
 
-use rtcg_disk_cache::{Access, Counted, DiskCache, FolderState, Key, Pace};
+use rtcg_disk_cache::{Access, DiskCache, FolderState, Key, SizeScope, SweepTrigger};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,12 @@ impl Folder {
     }
 
     fn cache(&self) -> DiskCache {
-        DiskCache { folder: self.0.join("own-1"), limit: 500, access: Access::Shared, counted: Counted::Own }
+        DiskCache {
+            folder: self.0.join("own-1"),
+            limit: 500,
+            access: Access::Shared,
+            size_scope: SizeScope::OwnDirectory,
+        }
     }
 }
 
@@ -77,7 +82,7 @@ fn what_was_used_longest_ago_goes_first() {
     put(shard.join(".old.tmp"), 100, 7200);
     put(shard.join(".new.tmp"), 100, 60);
     put(folder.0.join("other-1/ab/foreign.code"), 5000, 7200);
-    cache.after_store(1, &Pace::new());
+    cache.sweep_if_due(1, &SweepTrigger::new());
     assert_eq!(names(&shard), [".new.tmp", "0.code", "1.code", "2.code", "3.code"]);
     assert_eq!(names(&folder.0.join("other-1/ab")), ["foreign.code"]);
 }
@@ -85,16 +90,16 @@ fn what_was_used_longest_ago_goes_first() {
 #[test]
 fn other_versions_count_and_other_caches_do_not() {
     let folder = Folder::new("siblings");
-    let cache = DiskCache { counted: Counted::Versions("own-"), ..folder.cache() };
+    let cache = DiskCache { size_scope: SizeScope::AllVersions("own-"), ..folder.cache() };
     put(folder.0.join("own-0/ab/old.code"), 400, 600);
     put(folder.0.join("own-12/cd/new.code"), 400, 60);
     put(folder.0.join("own-code-1/cd/file"), 5000, 7200);
     put(folder.0.join("foreign/cd/file"), 5000, 7200);
     put(folder.0.join("own-file"), 5000, 7200);
     assert_eq!(cache.usage("code"), (2, 800));
-    let other = DiskCache { counted: Counted::Versions("own-code-"), ..folder.cache() };
+    let other = DiskCache { size_scope: SizeScope::AllVersions("own-code-"), ..folder.cache() };
     assert_eq!(other.usage("code"), (0, 5000));
-    cache.after_store(1, &Pace::new());
+    cache.sweep_if_due(1, &SweepTrigger::new());
     assert_eq!(cache.usage("code"), (1, 400));
     assert!(folder.0.join("own-12/cd/new.code").exists() && folder.0.join("own-code-1/cd/file").exists());
     assert!(folder.0.join("foreign/cd/file").exists() && folder.0.join("own-file").exists());
@@ -105,20 +110,20 @@ fn other_versions_count_and_other_caches_do_not() {
 fn files_are_counted_when_enough_was_stored_or_nobody_did_for_an_hour() {
     let folder = Folder::new("pace");
     let cache = folder.cache();
-    let (shard, pace) = (cache.folder.join("ab"), Pace::new());
+    let (shard, pace) = (cache.folder.join("ab"), SweepTrigger::new());
     let fill = || (0..6).for_each(|n| put(shard.join(format!("{n}.code")), 100, n));
     let is_swept = || names(&shard).len() < 6;
     fill();
-    cache.after_store(1, &pace);
+    cache.sweep_if_due(1, &pace);
     assert!(is_swept(), "nobody has counted yet");
     fill();
-    cache.after_store(1, &pace);
+    cache.sweep_if_due(1, &pace);
     assert!(!is_swept(), "counted just now");
-    cache.after_store(30, &pace);
+    cache.sweep_if_due(30, &pace);
     assert!(is_swept(), "a sixteenth of the limit was stored");
     fill();
     put(cache.folder.join("last-scan"), 0, 3700);
-    cache.after_store(1, &pace);
+    cache.sweep_if_due(1, &pace);
     assert!(is_swept(), "counted an hour ago");
 }
 
@@ -153,16 +158,16 @@ fn private_files_are_the_users_alone() {
     assert_eq!(cache.read(&path), None, "a file that others can write");
     mode(&path, 0o600);
     mode(&cache.folder, 0o770);
-    assert_eq!((cache.state(), cache.read(&path)), (FolderState::Foreign, None), "a folder that others can write");
+    assert_eq!((cache.state(), cache.read(&path)), (FolderState::NotTrusted, None), "a folder that others can write");
     cache.write(&path, &[b"code"]).unwrap_err();
     mode(&cache.folder, 0o700);
     let others = DiskCache { access: Access::Private { user: user + 1 }, ..cache.clone() };
-    assert_eq!((others.state(), others.read(&path)), (FolderState::Foreign, None), "another user's");
+    assert_eq!((others.state(), others.read(&path)), (FolderState::NotTrusted, None), "another user's");
     std::fs::rename(&path, folder.0.join("aside")).unwrap();
     symlink(folder.0.join("aside"), &path).unwrap();
     assert_eq!(cache.read(&path), None, "a link");
     let linked = DiskCache { folder: folder.0.join("link"), ..cache.clone() };
     symlink(&cache.folder, &linked.folder).unwrap();
-    assert_eq!(linked.state(), FolderState::Foreign, "a link to a folder");
+    assert_eq!(linked.state(), FolderState::NotTrusted, "a link to a folder");
     assert_eq!(DiskCache { access: Access::Shared, ..linked }.state(), FolderState::Good);
 }

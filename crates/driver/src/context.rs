@@ -259,7 +259,7 @@ impl Context {
     /// Destroys the context (a primary one: releases it) while references to it remain. Its
     /// resources become invalid, their drops do nothing. A second call is an error.
     pub fn detach(&self) -> Result<()> {
-        if !self.0.give_up()? {
+        if !self.0.destroy_or_release()? {
             let detail = "the context was already detached";
             return Err(Error::new("cuCtxDetach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail));
         }
@@ -517,7 +517,7 @@ impl Context {
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
     /// the context is gone, the process forked or about to exit.
     pub(crate) fn cleanup(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return Ok(());
         }
         let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
@@ -550,13 +550,13 @@ impl Drop for Entered {
 
 impl Inner {
     /// Destroys or releases, once. `Ok(false)` when that was done before.
-    fn give_up(&self) -> Result<bool> {
+    fn destroy_or_release(&self) -> Result<bool> {
         let _exclusive = self.lifetime.write().unwrap_or_else(|e| e.into_inner());
         if !self.alive.swap(false, Ordering::AcqRel) {
             return Ok(false);
         }
-        circumstances::changed();
-        if process::is_gone() {
+        epoch::advance_epoch();
+        if process::is_forked_or_exiting() {
             return Ok(true);
         }
         self.release_staging();
@@ -591,7 +591,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Err(error) = self.give_up() {
+        if let Err(error) = self.destroy_or_release() {
             drivers::report_cleanup(&error);
         }
     }

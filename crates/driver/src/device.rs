@@ -38,7 +38,7 @@ impl Device {
     }
 
     /// The device that `CUDA_DEVICE` or the file `~/.cuda_device` names, else the first.
-    pub(crate) fn default_of_user() -> Result<Self> {
+    pub(crate) fn user_default() -> Result<Self> {
         let in_home = |home| std::fs::read_to_string(std::path::Path::new(&home).join(".cuda_device")).ok();
         let wanted = std::env::var("CUDA_DEVICE").ok().or_else(|| std::env::var_os("HOME").and_then(in_home));
         let Some(wanted) = wanted else { return Self::new(0) };
@@ -107,12 +107,12 @@ impl Device {
     }
 
     /// Whether modules may be machine code (cubins). Where not, they must be PTX.
-    pub fn loads_machine_code(&self) -> bool {
+    pub fn loads_cubins(&self) -> bool {
         !self.is_virtual()
     }
 
     /// Whether copies between host and device cross a bus, rather than move bytes within one memory.
-    pub fn has_own_memory(&self) -> bool {
+    pub fn has_discrete_memory(&self) -> bool {
         !self.is_virtual() && self.attribute(rtcg_cuda_sys::CU_DEVICE_ATTRIBUTE_INTEGRATED).is_ok_and(|flag| flag == 0)
     }
 

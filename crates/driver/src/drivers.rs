@@ -66,7 +66,7 @@ pub fn init(flags: u32) -> Result<()> {
         return Ok(());
     }
     let drivers = find(flags)?;
-    process::watch();
+    process::install_hooks();
     let _ = DRIVERS.set(drivers);
     Ok(())
 }
@@ -138,7 +138,7 @@ fn find(flags: u32) -> Result<Drivers> {
     match why_not_real {
         Some(reason) if drivers.devices.is_empty() => Err(Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)),
         Some(reason) if requested.is_none() => {
-            tell_user(&reason);
+            notify_virtual_gpu(&reason);
             Ok(drivers)
         }
         _ => Ok(drivers),
@@ -171,7 +171,7 @@ impl Drivers {
     }
 }
 
-fn tell_user(reason: &str) {
+fn notify_virtual_gpu(reason: &str) {
     let first_line = reason.lines().next().unwrap_or_default().trim_end_matches("; tried:");
     let text = format!(
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \

@@ -223,7 +223,7 @@ macro_rules! call {
 /// [`call!`] of a function that acts on the current context. One that fails because another library of
 /// this process had made its own context current in this thread is called once more after ours was put
 /// back; that costs nothing as long as all goes well.
-macro_rules! call_again {
+macro_rules! retry_if_context_displaced {
     ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {
         match call!($table, $name($($arg),*)) {
             Err(error) if $crate::context::was_displaced(error.code) => call!($table, $name($($arg),*)),
@@ -232,11 +232,11 @@ macro_rules! call_again {
     };
 }
 
-/// [`call_again!`] through the table of the calling thread's current context.
+/// [`retry_if_context_displaced!`] through the table of the calling thread's current context.
 macro_rules! call_current {
     ($name:ident($($arg:expr),* $(,)?)) => {
         match $crate::context::current_table(stringify!($name)) {
-            Ok(table) => call_again!(table, $name($($arg),*)),
+            Ok(table) => retry_if_context_displaced!(table, $name($($arg),*)),
             Err(error) => Err(error),
         }
     };
@@ -256,7 +256,7 @@ macro_rules! call_in {
 macro_rules! call_on_stream {
     ($stream:expr, $name:ident($($arg:expr),* $(,)?)) => {
         match $crate::stream::current_with(stringify!($name), $stream) {
-            Ok((table, stream)) => call_again!(table, $name($($arg,)* stream)),
+            Ok((table, stream)) => retry_if_context_displaced!(table, $name($($arg,)* stream)),
             Err(error) => Err(error),
         }
     };

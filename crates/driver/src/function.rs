@@ -2,9 +2,9 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::last_launch::Id;
-use crate::launch_ready::Ready;
+use crate::last_launch::KernelId;
 use crate::module::Module;
+use crate::prepared_launch::PreparedCell;
 use crate::signature::Signature;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,15 +24,15 @@ pub(crate) struct Inner {
     // What launches look at comes first, in one cache line.
     pub(crate) table: &'static DriverTable,
     pub(crate) handle: CUfunction,
-    pub(crate) ready: Ready,
+    pub(crate) prepared: PreparedCell,
     /// The module's.
     pub(crate) ctx: Context,
     /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
     pub(crate) dynamic_limit: AtomicU32,
     /// Whether its texture references were looked at.
-    pub(crate) has_looked_at_textures: AtomicBool,
+    pub(crate) has_checked_textures: AtomicBool,
     /// Whether launches run in the thread that makes them.
-    pub(crate) runs_in_caller: bool,
+    pub(crate) runs_inline: bool,
     pub(crate) module: Module,
     name: String,
     params: OnceLock<Option<Vec<Param>>>,
@@ -41,7 +41,7 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.ctx.queue().last().forget(Id::of(self));
+        self.ctx.queue().last().forget(KernelId::of(self));
     }
 }
 
@@ -62,17 +62,17 @@ impl Function {
         let inner = Arc::new(Inner {
             table,
             handle,
-            ready: Ready::default(),
+            prepared: PreparedCell::default(),
             ctx,
             dynamic_limit: AtomicU32::new(0),
-            has_looked_at_textures: AtomicBool::new(false),
-            runs_in_caller: table.kind() == TableKind::Virtual,
+            has_checked_textures: AtomicBool::new(false),
+            runs_inline: table.kind() == TableKind::Virtual,
             module,
             name: name.to_owned(),
             params: OnceLock::new(),
             signature: OnceLock::new(),
         });
-        Id::of(&*inner).register(name);
+        KernelId::of(&*inner).register(name);
         Self(inner)
     }
 

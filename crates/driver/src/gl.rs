@@ -159,7 +159,7 @@ impl Mapping {
         Ok((ptr, nbytes))
     }
 
-    /// A layer or face, and a level of detail, of an image.
+    /// A layer or face, and a mip level, of an image.
     ///
     /// # Safety
     /// The array must not be used after the mapping has ended.

@@ -7,8 +7,8 @@
 //! `NOT_PERMITTED`.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::keep_in_any_capture;
-use crate::launch_queue::Awaited;
+use crate::graph::retain_in_any_capture;
+use crate::launch_queue::PendingWork;
 use crate::stream::{Stream, handle_for};
 use crate::{drivers, process};
 use rtcg_cuda_sys::*;
@@ -21,7 +21,7 @@ type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 /// A function that is called once, and then no longer waited for.
 struct Once<F> {
     function: F,
-    awaited: Awaited,
+    awaited: PendingWork,
 }
 
 /// A function that runs on a thread of the driver, as often as its graph does. It must not call the
@@ -31,19 +31,19 @@ pub type HostFn = dyn Fn() + Send + Sync;
 /// What a host function's pointer names; any launch of the graph may wait for it.
 struct HostCall {
     function: Box<HostFn>,
-    _awaited: Awaited,
+    _awaited: PendingWork,
 }
 
 /// A host function as the driver wants it, and what must stay alive for it.
 pub(crate) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<dyn Any + Send + Sync>) {
-    let call = Arc::new(HostCall { function, _awaited: Awaited::new() });
+    let call = Arc::new(HostCall { function, _awaited: PendingWork::new() });
     let data = Arc::as_ptr(&call).cast_mut().cast();
     (CUDA_HOST_NODE_PARAMS { fn_: Some(run_again), userData: data }, call)
 }
 
 /// Drops something on a thread of the driver.
 pub(crate) fn release(call: &'static str, object: impl Sized) {
-    if process::is_gone() {
+    if process::is_forked_or_exiting() {
         std::mem::forget(object);
     } else {
         without_panic(call, || drop(object));
@@ -64,7 +64,7 @@ fn without_panic(call: &'static str, body: impl FnOnce()) {
 unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_void) {
     // SAFETY: `data` is the box that `add_callback` gave away; the driver calls this once.
     let once = unsafe { Box::from_raw(data.cast::<Once<Callback>>()) };
-    if process::is_gone() {
+    if process::is_forked_or_exiting() {
         std::mem::forget(once);
         return;
     }
@@ -82,7 +82,7 @@ unsafe extern "C" fn run_once(data: *mut c_void) {
     // SAFETY: `data` is the box that `launch_host_func` gave away; outside of a capture the driver
     // calls this once.
     let once = unsafe { Box::from_raw(data.cast::<Once<Box<HostFn>>>()) };
-    if process::is_gone() {
+    if process::is_forked_or_exiting() {
         std::mem::forget(once);
         return;
     }
@@ -93,7 +93,7 @@ unsafe extern "C" fn run_once(data: *mut c_void) {
 unsafe extern "C" fn run_again(data: *mut c_void) {
     // SAFETY: an object of `host_params`, which the graph keeps alive.
     let call = unsafe { &*data.cast::<HostCall>() };
-    if !process::is_gone() {
+    if !process::is_forked_or_exiting() {
         without_panic("cuLaunchHostFunc", || (call.function)());
     }
 }
@@ -105,7 +105,7 @@ impl Stream {
         let table = self.context().live_table("cuStreamAddCallback")?;
         let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
         let callback: Callback = Box::new(callback);
-        let data = Box::into_raw(Box::new(Once { function: callback, awaited: Awaited::new() }));
+        let data = Box::into_raw(Box::new(Once { function: callback, awaited: PendingWork::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
         let result = unsafe { call!(table, cuStreamAddCallback(handle, Some(run_callback), data.cast(), 0)) };
         // SAFETY: the driver refused and will not call; the box is ours again.
@@ -122,7 +122,7 @@ impl Stream {
         if self.is_capturing()? {
             return self.capture_host_func(table, handle, function);
         }
-        let data = Box::into_raw(Box::new(Once { function, awaited: Awaited::new() }));
+        let data = Box::into_raw(Box::new(Once { function, awaited: PendingWork::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to the function.
         let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run_once), data.cast())) };
         // SAFETY: the driver refused and will not call; the box is ours again.
@@ -132,7 +132,7 @@ impl Stream {
     /// What the graph keeps it keeps before the driver can call it.
     fn capture_host_func(&self, table: &'static DriverTable, handle: CUstream, function: Box<HostFn>) -> Result<()> {
         let (raw, object) = host_params(function);
-        keep_in_any_capture(self, || object)?;
+        retain_in_any_capture(self, || object)?;
         // SAFETY: the stream is alive, the function as long as the graph.
         unsafe { call!(table, cuLaunchHostFunc(handle, raw.fn_, raw.userData)) }
     }

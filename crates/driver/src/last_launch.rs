@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The names of the kernels that there are, by [`Id`].
+/// The names of the kernels that there are, by [`KernelId`].
 static NAMES: Mutex<BTreeMap<usize, String>> = Mutex::new(BTreeMap::new());
 
 /// The number of a kernel that exists; it may be another's afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Id(usize);
+pub(crate) struct KernelId(usize);
 
-impl Id {
+impl KernelId {
     /// The number of a kernel: the address of its only object.
     #[inline(always)]
     pub(crate) fn of<T>(kernel: &T) -> Self {
@@ -44,12 +44,12 @@ pub(crate) struct LastLaunch {
 
 impl LastLaunch {
     #[inline(always)]
-    pub(crate) fn set(&self, id: Id) {
+    pub(crate) fn set(&self, id: KernelId) {
         self.id.store(id.0, Ordering::Relaxed);
     }
 
     /// Says that a kernel goes.
-    pub(crate) fn forget(&self, id: Id) {
+    pub(crate) fn forget(&self, id: KernelId) {
         let name = locked(&NAMES).remove(&id.0);
         if self.id.compare_exchange(id.0, GONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             *locked(&self.gone) = name;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn names_outlive_kernels() {
         let (last, kernels) = (LastLaunch::default(), [0u8; 2]);
-        let [one, two] = [Id::of(&kernels[0]), Id::of(&kernels[1])];
+        let [one, two] = [KernelId::of(&kernels[0]), KernelId::of(&kernels[1])];
         one.register("one");
         two.register("two");
         assert_eq!(last.name(), None);

@@ -1,5 +1,5 @@
 //! Launching kernels: packing and checking the sizes of arguments, and the launch itself.
-//! Types are checked by `signature`, failures explained by `launch_reason`.
+//! Types are checked by `signature`, failures explained by `launch_diagnosis`.
 //!
 //! Arguments are packed into one buffer at the offsets that the kernel's parameters have. Where
 //! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
@@ -8,13 +8,13 @@
 use crate::context::{Context, was_displaced};
 use crate::error::{Error, Result, counted, n_were};
 use crate::function::{Function, Param};
-use crate::graph::keep_in_capture;
-use crate::last_launch::Id;
+use crate::graph::retain_in_capture;
+use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
 use crate::process;
 use crate::signature::Given;
 use crate::stream::{Stream, handle_for};
-use crate::weak_scalar::{Unfit, WeakScalar};
+use crate::weak_scalar::{ConversionError, WeakScalar};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -125,8 +125,8 @@ impl<'f> ArgPacker<'f> {
             return Err(refuse(format!("{} has no known type for {value:?}", describe())));
         };
         let bytes = value.convert(declared.kind).map_err(|why| match why {
-            Unfit::Kind => refuse(format!("{} cannot be {value:?}", describe())),
-            Unfit::Value => refuse(format!("{} has no value {value:?}", describe())),
+            ConversionError::Kind => refuse(format!("{} cannot be {value:?}", describe())),
+            ConversionError::Value => refuse(format!("{} has no value {value:?}", describe())),
         })?;
         self.push(&bytes, bytes.len().min(8))
     }
@@ -262,7 +262,7 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
-        if let Some(ready) = self.ready_to_launch(shared_bytes, stream) {
+        if let Some(ready) = self.prepared_launch(shared_bytes, stream) {
             // SAFETY: the caller's promise.
             let launch = || unsafe { ready.launch(grid, block, shared_bytes, args) };
             let code = launch();
@@ -273,12 +273,12 @@ impl Function {
             return self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, options, launch);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.launch_carefully(grid, block, shared_bytes, stream, args) }
+        unsafe { self.launch_checked(grid, block, shared_bytes, stream, args) }
     }
 
     /// [`Function::launch`] that looks at everything first, and makes later launches ready.
     #[inline(never)]
-    unsafe fn launch_carefully(
+    unsafe fn launch_checked(
         &self,
         grid: [u32; 3],
         block: [u32; 3],
@@ -286,7 +286,7 @@ impl Function {
         stream: Option<&Stream>,
         args: &[u8],
     ) -> Result<()> {
-        let (table, handle) = self.ready("cuLaunchKernel", shared_bytes, stream)?;
+        let (table, handle) = self.check_launch("cuLaunchKernel", shared_bytes, stream)?;
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let f = self.0.handle;
         let launch = |extra: *mut *mut c_void| {
@@ -299,7 +299,7 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.launched(stream, handle);
+            self.after_launch(stream, handle);
             return Ok(());
         }
         let again = || with_extra(args, launch);
@@ -307,10 +307,10 @@ impl Function {
     }
 
     /// What comes after each launch. A graph that it became part of needs the kernel's module.
-    fn launched(&self, stream: Option<&Stream>, handle: CUstream) {
-        self.0.ctx.queue().count(handle, Id::of(&*self.0));
-        keep_in_capture(stream, || Arc::new(self.clone()));
-        self.make_ready();
+    fn after_launch(&self, stream: Option<&Stream>, handle: CUstream) {
+        self.0.ctx.queue().count(handle, KernelId::of(&*self.0));
+        retain_in_capture(stream, || Arc::new(self.clone()));
+        self.prepare_launch();
     }
 
     /// [`Function::launch`] with the options of `cuLaunchKernelEx`.
@@ -330,7 +330,7 @@ impl Function {
             // SAFETY: the caller's promise.
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
-        let (table, handle) = self.ready("cuLaunchKernelEx", shared_bytes, stream)?;
+        let (table, handle) = self.check_launch("cuLaunchKernelEx", shared_bytes, stream)?;
         let mut attributes = options.attributes();
         let config = launch_config(grid, block, shared_bytes, handle, &mut attributes);
         let launch = |extra: *mut *mut c_void| {
@@ -339,7 +339,7 @@ impl Function {
         };
         let code = with_extra(args, launch);
         if code.is_success() {
-            self.launched(stream, handle);
+            self.after_launch(stream, handle);
             return Ok(());
         }
         let again = || with_extra(args, launch);
@@ -349,15 +349,15 @@ impl Function {
     /// What comes before each launch: the table and the stream's handle, once nothing that can be told
     /// beforehand stands against it.
     #[inline(always)]
-    fn ready(
+    fn check_launch(
         &self,
         call: &'static str,
         shared_bytes: u32,
         stream: Option<&Stream>,
     ) -> Result<(&'static DriverTable, CUstream)> {
         let table = self.0.module.live_table(call)?;
-        if !self.0.has_looked_at_textures.load(Ordering::Relaxed) {
-            self.look_at_textures();
+        if !self.0.has_checked_textures.load(Ordering::Relaxed) {
+            self.check_bound_textures();
         }
         let stream = handle_for(call, table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {

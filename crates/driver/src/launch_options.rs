@@ -1,8 +1,8 @@
-//! Wishes for a launch beyond its geometry: the attributes of `cuLaunchKernelEx`.
+//! Options of a launch beyond its geometry: the attributes of `cuLaunchKernelEx`.
 
 use rtcg_cuda_sys::*;
 
-/// Extra wishes for a launch. What a device does not have is an error of the launch; what is
+/// Extra options of a launch. What a device does not have is an error of the launch; what is
 /// mere advice (priorities, carve-outs, domains) a device may ignore.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct LaunchOptions {
@@ -35,10 +35,10 @@ pub struct LaunchOptions {
 type Value = CUlaunchAttributeValue;
 
 impl LaunchOptions {
-    /// Each wish with the name of its attribute.
-    fn wishes(&self) -> Vec<(&'static str, CUlaunchAttributeID, Value)> {
-        let mut wishes = Vec::new();
-        let mut add = |name, id, value: Option<Value>| wishes.extend(value.map(|value| (name, id, value)));
+    /// Each option with the name of its attribute.
+    fn set_attributes(&self) -> Vec<(&'static str, CUlaunchAttributeID, Value)> {
+        let mut attributes = Vec::new();
+        let mut add = |name, id, value: Option<Value>| attributes.extend(value.map(|value| (name, id, value)));
         let flag = |is_set: bool| is_set.then_some(1);
         add(
             "cooperative",
@@ -70,15 +70,15 @@ impl LaunchOptions {
             launchCompletionEvent: CUlaunchAttributeValue_launchCompletionEvent { event, flags: 0 },
         });
         add("launch_completion_event", CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, event);
-        wishes
+        attributes
     }
 
     pub(crate) fn attributes(&self) -> Vec<CUlaunchAttribute> {
         let attribute = |(_, id, value)| CUlaunchAttribute { id, pad: [0; 4], value };
-        self.wishes().into_iter().map(attribute).collect()
+        self.set_attributes().into_iter().map(attribute).collect()
     }
 
     pub(crate) fn attribute_names(&self) -> Vec<&'static str> {
-        self.wishes().into_iter().map(|(name, ..)| name).collect()
+        self.set_attributes().into_iter().map(|(name, ..)| name).collect()
     }
 }

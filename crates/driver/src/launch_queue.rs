@@ -5,15 +5,15 @@
 //! last waited for the device that no queue of a known driver is full, and no function of the program stands
 //! before it. Assumes nothing of other libraries that fill the same queue.
 
-use crate::last_launch::{Id, LastLaunch};
+use crate::last_launch::{KernelId, LastLaunch};
 use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
-const SURELY_FREE: u32 = 256;
+const MAX_QUEUED_LAUNCHES: u32 = 256;
 
-/// How many [`Awaited`] there are.
-static N_AWAITED: AtomicUsize = AtomicUsize::new(0);
+/// How many [`PendingWork`] there are.
+static N_PENDING: AtomicUsize = AtomicUsize::new(0);
 
 /// Something that this process does and the device may wait for, until it is dropped: a host function that has not
 /// run, a graph that has one, a value in memory.
@@ -22,25 +22,25 @@ static N_AWAITED: AtomicUsize = AtomicUsize::new(0);
 /// driver: whoever launches with the lock held after that sees it, and whoever does so before has its launch in the
 /// queue first.
 #[derive(Debug)]
-pub struct Awaited(());
+pub struct PendingWork(());
 
-impl Awaited {
+impl PendingWork {
     /// One more thing that the device may wait for.
     #[expect(clippy::new_without_default, reason = "it counts, and no default should")]
     pub fn new() -> Self {
-        N_AWAITED.fetch_add(1, Ordering::Relaxed);
+        N_PENDING.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 
     /// Nobody will say when the device has what it waits for.
-    pub(crate) fn forever() {
+    pub(crate) fn leak() {
         std::mem::forget(Self::new());
     }
 }
 
-impl Drop for Awaited {
+impl Drop for PendingWork {
     fn drop(&mut self) {
-        N_AWAITED.fetch_sub(1, Ordering::Relaxed);
+        N_PENDING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -49,28 +49,28 @@ impl Drop for Awaited {
 #[repr(align(64))]
 pub(crate) struct LaunchQueue {
     n_launches: AtomicU32,
-    /// The stream of all of them, or [`SEVERAL`].
+    /// The stream of all of them, or [`SEVERAL_STREAMS`].
     stream: AtomicUsize,
     last: LastLaunch,
 }
 
 /// No stream's handle.
-const SEVERAL: usize = usize::MAX;
+const SEVERAL_STREAMS: usize = usize::MAX;
 
 /// The launches that a wait is for.
 #[derive(Clone, Copy)]
-pub(crate) struct Waited(u32);
+pub(crate) struct WaitMark(u32);
 
 impl LaunchQueue {
     /// Counts a launch. Of two threads that launch at once one may not be counted: the limit is far from
     /// what queues hold.
     #[inline]
-    pub(crate) fn count(&self, stream: CUstream, kernel: Id) {
+    pub(crate) fn count(&self, stream: CUstream, kernel: KernelId) {
         self.last.set(kernel);
         let n_launches = self.n_launches.load(Ordering::Relaxed);
         let handle = stream.addr();
         if self.stream.load(Ordering::Relaxed) != handle {
-            self.stream.store(if n_launches == 0 { handle } else { SEVERAL }, Ordering::Relaxed);
+            self.stream.store(if n_launches == 0 { handle } else { SEVERAL_STREAMS }, Ordering::Relaxed);
         }
         self.n_launches.store(n_launches.saturating_add(1), Ordering::Relaxed);
     }
@@ -78,7 +78,7 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_be_full(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= SURELY_FREE || N_AWAITED.load(Ordering::Relaxed) != 0
+        self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES || N_PENDING.load(Ordering::Relaxed) != 0
     }
 
     /// What it launched last.
@@ -101,13 +101,13 @@ impl LaunchQueue {
 
     /// What a wait that begins now is for.
     #[inline]
-    pub(crate) fn before_wait(&self) -> Waited {
-        Waited(self.n_launches.load(Ordering::Relaxed))
+    pub(crate) fn before_wait(&self) -> WaitMark {
+        WaitMark(self.n_launches.load(Ordering::Relaxed))
     }
 
     /// The whole context has done what there was before the wait.
     #[inline]
-    pub(crate) fn after_wait(&self, waited: Waited) {
+    pub(crate) fn after_wait(&self, waited: WaitMark) {
         let left = self.n_launches.load(Ordering::Relaxed).saturating_sub(waited.0);
         self.n_launches.store(left, Ordering::Relaxed);
     }
@@ -115,7 +115,7 @@ impl LaunchQueue {
     /// One stream has done what there was before the wait; that says something only where all launches
     /// went there, and no other thread means a stream of its own by the same handle.
     #[inline]
-    pub(crate) fn after_wait_for(&self, stream: CUstream, waited: Waited) {
+    pub(crate) fn after_wait_for(&self, stream: CUstream, waited: WaitMark) {
         let stream = if stream == CU_STREAM_LEGACY { CUstream::null() } else { stream };
         if self.stream.load(Ordering::Relaxed) == stream.addr() && stream != CU_STREAM_PER_THREAD {
             self.after_wait(waited);
@@ -134,13 +134,13 @@ mod tests {
     #[test]
     fn a_wait_makes_room() {
         let queue = LaunchQueue::default();
-        for _ in 0..SURELY_FREE {
+        for _ in 0..MAX_QUEUED_LAUNCHES {
             assert!(!queue.may_be_full());
-            queue.count(stream(0), Id::of(&0));
+            queue.count(stream(0), KernelId::of(&0));
         }
         assert!(queue.may_be_full());
         let waited = queue.before_wait();
-        queue.count(stream(0), Id::of(&0));
+        queue.count(stream(0), KernelId::of(&0));
         queue.after_wait_for(stream(16), waited);
         assert!(queue.may_be_full(), "another stream's end says nothing");
         queue.after_wait_for(CU_STREAM_LEGACY, waited);
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn of_several_streams_only_the_whole_context_makes_room() {
         let queue = LaunchQueue::default();
-        (0..SURELY_FREE).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2)), Id::of(&0)));
+        (0..MAX_QUEUED_LAUNCHES).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2)), KernelId::of(&0)));
         let waited = queue.before_wait();
         queue.after_wait_for(stream(16), waited);
         queue.after_wait_for(stream(32), waited);
         assert!(queue.may_be_full());
         queue.after_wait(waited);
         assert!(!queue.may_be_full());
-        queue.count(stream(16), Id::of(&0));
+        queue.count(stream(16), KernelId::of(&0));
         queue.after_wait_for(stream(16), queue.before_wait());
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 0);
     }

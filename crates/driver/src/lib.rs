@@ -25,18 +25,18 @@ mod graph;
 mod host_call;
 mod last_launch;
 mod launch;
+mod launch_diagnosis;
 mod launch_options;
 mod launch_queue;
-mod launch_ready;
-mod launch_reason;
 mod library;
-mod link_time;
 mod linker;
+mod lto;
 pub mod memory;
 mod module;
 mod multiprocessor;
 mod occupancy;
 pub mod pool;
+mod prepared_launch;
 mod process;
 pub mod profiler;
 pub mod signature;
@@ -54,12 +54,12 @@ pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, Conditional, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, Place, exchange_capture_mode,
-    in_relaxed_mode, is_any_capturing, keep_in_capture, linear_copy,
+    in_relaxed_mode, is_any_capturing, linear_copy, retain_in_capture,
 };
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
-pub use launch_queue::Awaited;
+pub use launch_queue::PendingWork;
 pub use library::{Kernel, Library};
 pub use linker::Linker;
 pub use memory::{
@@ -75,5 +75,5 @@ pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::table as virtual_table;
-pub use virtual_gpu::{check, end_work, schedule, set_interrupt_check};
-pub use weak_scalar::{Converted, Unfit, WeakScalar};
+pub use virtual_gpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
+pub use weak_scalar::{ConversionError, Converted, WeakScalar};

@@ -343,7 +343,7 @@ impl Kernel {
 
 impl Inner {
     fn unload(&self) -> Result<()> {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::link_time::LinkTime;
+use crate::lto::LtoLinker;
 use crate::module::{JitLog, JitOptions, Module, c_string};
 use rtcg_cuda_sys::*;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ pub struct Linker {
     handle: CUlinkState,
     /// Holds the log buffers that the driver writes to until the link is destroyed.
     options: JitOptions,
-    lto: LinkTime,
+    lto: LtoLinker,
     /// What nvJitLink had to say, once it has done its part.
     lto_log: Option<String>,
 }
@@ -35,7 +35,7 @@ impl Linker {
     /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
         let ctx = Context::require()?;
-        let (lto, options) = LinkTime::new(options, ctx.device().loads_machine_code());
+        let (lto, options) = LtoLinker::new(options, ctx.device().loads_cubins());
         let mut options = JitOptions::new(&options);
         let mut handle = CUlinkState::null();
         let (count, keys, values) = options.as_args();
@@ -66,7 +66,7 @@ impl Linker {
 
     /// Whether the driver links an input of this kind; what it got in vain before the first LTO-IR does no harm.
     fn is_for_driver(&self, input: CUjitInputType) -> bool {
-        let all_elsewhere = self.lto.is_wanted() && self.ctx.device().loads_machine_code();
+        let all_elsewhere = self.lto.is_wanted() && self.ctx.device().loads_cubins();
         !all_elsewhere && !self.lto.takes(input)
     }
 
@@ -128,7 +128,7 @@ impl Linker {
             return Ok(None);
         }
         let capability = self.ctx.device().compute_capability()?;
-        if self.ctx.device().loads_machine_code() {
+        if self.ctx.device().loads_cubins() {
             let linked = self.lto.cubin(capability)?;
             self.lto_log = Some(linked.log);
             return self.ctx.with_current(|| Module::from_image(&linked.bytes)).map(Some);

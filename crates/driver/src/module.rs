@@ -254,7 +254,7 @@ impl Inner {
     /// Refuses further use, by launches that look at nothing too; whether that was done before.
     fn mark_closed(&self) -> bool {
         let was_closed = self.closed.swap(true, Ordering::AcqRel);
-        circumstances::changed();
+        epoch::advance_epoch();
         was_closed
     }
 }

@@ -4,7 +4,7 @@
 //! the driver's threads nor its device files. So in the child every call fails and every drop
 //! does nothing. The same holds for drops while the process exits, when the driver may be gone.
 
-use rtcg_cuda_sys::circumstances;
+use rtcg_cuda_sys::epoch;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,13 +19,13 @@ pub(crate) fn is_forked() -> bool {
 
 /// True when nothing can or need be freed any more.
 #[inline]
-pub(crate) fn is_gone() -> bool {
+pub(crate) fn is_forked_or_exiting() -> bool {
     is_forked() || EXITING.load(Ordering::Relaxed)
 }
 
 /// Starts watching; called when the driver is initialised, so that a process that forks before
 /// that may use the driver in its child.
-pub(crate) fn watch() {
+pub(crate) fn install_hooks() {
     static WATCH: Once = Once::new();
     WATCH.call_once(register);
 }
@@ -34,7 +34,7 @@ pub(crate) fn watch() {
 fn register() {
     extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);
-        circumstances::changed();
+        epoch::advance_epoch();
     }
     extern "C" fn at_exit() {
         EXITING.store(true, Ordering::Relaxed);

@@ -189,10 +189,12 @@ impl Number {
     /// Whether a scalar of type `given` may stand for a parameter of this type.
     pub fn accepts_value(self, given: Self) -> bool {
         self == given
-            || (self.is_integral(given.nbytes()) && given.is_integral(self.nbytes()) && !self.is_other_half(given))
+            || (self.is_integral(given.nbytes())
+                && given.is_integral(self.nbytes())
+                && !self.is_other_16_bit_float(given))
     }
 
-    fn is_other_half(self, given: Self) -> bool {
+    fn is_other_16_bit_float(self, given: Self) -> bool {
         matches!((self, given), (Self::Half, Self::BFloat16) | (Self::BFloat16, Self::Half))
     }
 

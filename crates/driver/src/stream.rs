@@ -6,11 +6,10 @@
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{in_relaxed_mode, stream_is_gone};
-use crate::launch_queue::Awaited;
+use crate::graph::{in_relaxed_mode, on_stream_destroyed};
+use crate::launch_queue::PendingWork;
 use rtcg_cuda_sys::{
-    CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable,
-    circumstances,
+    CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable, epoch,
 };
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -42,12 +41,12 @@ thread_local! {
 }
 
 /// The number of threads that have entered one, or that ended in one.
-static N_THREADS_INSIDE: AtomicUsize = AtomicUsize::new(0);
+static N_THREADS_ENTERED: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether any thread has entered a stream.
 #[inline]
 pub(crate) fn is_any_entered() -> bool {
-    N_THREADS_INSIDE.load(Ordering::Relaxed) != 0
+    N_THREADS_ENTERED.load(Ordering::Relaxed) != 0
 }
 
 /// Whether this thread has entered one. What is the thread's own is read in a function of its own, so that it is
@@ -56,10 +55,10 @@ pub(crate) fn is_any_entered() -> bool {
 fn has_entered() -> bool {
     #[cold]
     #[inline(never)]
-    fn look() -> bool {
+    fn read_flag() -> bool {
         HAS_ENTERED.get()
     }
-    is_any_entered() && look()
+    is_any_entered() && read_flag()
 }
 
 /// Says whether this thread has entered a stream.
@@ -68,11 +67,11 @@ fn note_entered(is_inside: bool) {
         return;
     }
     if is_inside {
-        N_THREADS_INSIDE.fetch_add(1, Ordering::Relaxed);
+        N_THREADS_ENTERED.fetch_add(1, Ordering::Relaxed);
     } else {
-        N_THREADS_INSIDE.fetch_sub(1, Ordering::Relaxed);
+        N_THREADS_ENTERED.fetch_sub(1, Ordering::Relaxed);
     }
-    circumstances::changed();
+    epoch::advance_epoch();
 }
 
 impl PartialEq for Stream {
@@ -240,7 +239,7 @@ impl Stream {
         if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.owned {
             return Ok(());
         }
-        stream_is_gone(self.0.ctx.table(), self.0.handle);
+        on_stream_destroyed(self.0.ctx.table(), self.0.handle);
         self.0.ctx.cleanup(|table| {
             // SAFETY: this is the last use of the handle; every other call looks at `closed`.
             unsafe { call!(table, cuStreamDestroy(self.0.handle)) }
@@ -350,7 +349,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
-        Awaited::forever();
+        PendingWork::leak();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -360,7 +359,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
-        Awaited::forever();
+        PendingWork::leak();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
@@ -408,7 +407,7 @@ pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Resul
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.owned && !*self.closed.get_mut() {
-            stream_is_gone(self.ctx.table(), self.handle);
+            on_stream_destroyed(self.ctx.table(), self.handle);
             // SAFETY: this is the last use of the handle.
             self.ctx.drop_resource(|table| unsafe { call!(table, cuStreamDestroy(self.handle)) });
         }

@@ -440,8 +440,8 @@ impl Function {
     /// kernel then gets depends on the device. It may not come to the reads, so this is no error.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_at_textures(&self) {
-        self.0.has_looked_at_textures.store(true, Ordering::Relaxed);
+    pub(crate) fn check_bound_textures(&self) {
+        self.0.has_checked_textures.store(true, Ordering::Relaxed);
         if !self.module().has_texture_references() {
             return;
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub enum TextureResource {
     /// An array.
     Array(Array),
-    /// An array with levels of detail.
+    /// An array with mip levels.
     Mipmap(MipmappedArray),
     /// Linear memory, for `tex1Dfetch`.
     Linear {

@@ -3,7 +3,7 @@
 use rtcg_cuda_sys::{CUcontext, DriverTable};
 
 pub(crate) use rtcg_vgpu::memory_notice;
-pub use rtcg_vgpu::{check, end_work, schedule, set_interrupt_check};
+pub use rtcg_vgpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
 
 /// The virtual GPU's table, whether or not its devices are in use. It keeps machine code on disk.
 pub fn table() -> &'static DriverTable {
@@ -13,7 +13,7 @@ pub fn table() -> &'static DriverTable {
 
 /// Whether the state of every byte of device memory is followed: accesses outside of allocations or
 /// reads of what nobody wrote are looked for.
-pub(crate) fn follows_memory(table: &DriverTable) -> bool {
+pub(crate) fn checks_memory(table: &DriverTable) -> bool {
     let checks = || check::enabled();
     table == self::table() && (checks().memory || checks().init)
 }

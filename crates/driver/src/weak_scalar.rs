@@ -33,7 +33,7 @@ impl std::fmt::Display for WeakScalar {
 
 /// Why a number cannot be of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unfit {
+pub enum ConversionError {
     /// A number of this kind has no such type.
     Kind,
     /// It is outside of the type's range, or the type has no such value.
@@ -97,18 +97,18 @@ impl WeakScalar {
     /// # Errors
     /// When the kind has no such number. A parameter of unknown kind has none, and an address is
     /// no number: who means one says so by its type.
-    pub fn convert(self, kind: ParamKind) -> Result<Converted, Unfit> {
+    pub fn convert(self, kind: ParamKind) -> Result<Converted, ConversionError> {
         match kind {
             ParamKind::Value(number) => self.to_number(number),
-            _ => Err(Unfit::Kind),
+            _ => Err(ConversionError::Kind),
         }
     }
 
-    fn to_number(self, number: Number) -> Result<Converted, Unfit> {
+    fn to_number(self, number: Number) -> Result<Converted, ConversionError> {
         match number {
             Number::Bool => match self.to_integer()? {
                 value @ (0 | 1) => integer(value, 1, false),
-                _ => Err(Unfit::Value),
+                _ => Err(ConversionError::Value),
             },
             Number::Int { nbytes, signed } => integer(self.to_integer()?, nbytes.into(), signed),
             Number::Half | Number::BFloat16 | Number::Float | Number::Double => self.to_real(number),
@@ -117,22 +117,22 @@ impl WeakScalar {
         }
     }
 
-    fn to_integer(self) -> Result<i128, Unfit> {
+    fn to_integer(self) -> Result<i128, ConversionError> {
         match self {
             Self::Bool(value) => Ok(value.into()),
             Self::Int(value) => Ok(value),
             Self::Float(value) if value.fract() == 0.0 && value.abs() < 1e20 => Ok(value as i128),
-            Self::Float(_) => Err(Unfit::Value),
-            Self::Complex(..) => Err(Unfit::Kind),
+            Self::Float(_) => Err(ConversionError::Value),
+            Self::Complex(..) => Err(ConversionError::Kind),
         }
     }
 
-    fn to_real(self, number: Number) -> Result<Converted, Unfit> {
+    fn to_real(self, number: Number) -> Result<Converted, ConversionError> {
         let (value, integer) = match self {
             Self::Float(value) => (value, None),
             Self::Bool(value) => (f64::from(u8::from(value)), None),
             Self::Int(value) => (value as f64, Some(value)),
-            Self::Complex(..) => return Err(Unfit::Kind),
+            Self::Complex(..) => return Err(ConversionError::Kind),
         };
         let (converted, back) = match number {
             Number::Half => (Converted::from(&f16::from_f64(value).to_ne_bytes()[..]), f16::from_f64(value).to_f64()),
@@ -146,10 +146,10 @@ impl WeakScalar {
             Some(integer) => back.is_finite() && back as i128 == integer,
             None => back.is_finite() || !value.is_finite(),
         };
-        if is_same { Ok(converted) } else { Err(Unfit::Value) }
+        if is_same { Ok(converted) } else { Err(ConversionError::Value) }
     }
 
-    fn to_complex(self, part: Number) -> Result<Converted, Unfit> {
+    fn to_complex(self, part: Number) -> Result<Converted, ConversionError> {
         let (re, im) = match self {
             Self::Complex(re, im) => (Self::Float(re), Self::Float(im)),
             other => (other, Self::Float(0.0)),
@@ -159,11 +159,11 @@ impl WeakScalar {
     }
 }
 
-fn integer(value: i128, nbytes: usize, signed: bool) -> Result<Converted, Unfit> {
+fn integer(value: i128, nbytes: usize, signed: bool) -> Result<Converted, ConversionError> {
     let bits = 8 * nbytes as u32 - u32::from(signed);
     let low = if signed { -(1i128 << bits) } else { 0 };
     if value < low || value >= 1i128 << bits {
-        return Err(Unfit::Value);
+        return Err(ConversionError::Value);
     }
     Ok(Converted::from(&value.to_le_bytes()[..nbytes]))
 }
@@ -172,7 +172,7 @@ fn integer(value: i128, nbytes: usize, signed: bool) -> Result<Converted, Unfit>
 mod tests {
     use super::*;
 
-    fn convert(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, Unfit> {
+    fn convert(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, ConversionError> {
         value.convert(ParamKind::from_c(c_type.trim_end_matches('*'), c_type.matches('*').count())).map(|c| c.to_vec())
     }
 
@@ -195,31 +195,31 @@ mod tests {
         use WeakScalar::{Bool, Complex, Float, Int};
         for (value, c_type, expected) in [
             (Int(-5), "int", Ok((-5i32).to_le_bytes().to_vec())),
-            (Int(1 << 31), "int", Err(Unfit::Value)),
-            (Int(-1), "unsigned", Err(Unfit::Value)),
+            (Int(1 << 31), "int", Err(ConversionError::Value)),
+            (Int(-1), "unsigned", Err(ConversionError::Value)),
             (Int((1 << 32) - 1), "unsigned", Ok(vec![255; 4])),
             (Int((1 << 64) - 1), "size_t", Ok(vec![255; 8])),
-            (Int(1 << 64), "size_t", Err(Unfit::Value)),
+            (Int(1 << 64), "size_t", Err(ConversionError::Value)),
             (Float(3.0), "short", Ok(vec![3, 0])),
-            (Float(3.5), "int", Err(Unfit::Value)),
-            (Float(f64::NAN), "int", Err(Unfit::Value)),
+            (Float(3.5), "int", Err(ConversionError::Value)),
+            (Float(f64::NAN), "int", Err(ConversionError::Value)),
             (Bool(true), "long long", Ok(1i64.to_le_bytes().to_vec())),
-            (Int(2), "bool", Err(Unfit::Value)),
+            (Int(2), "bool", Err(ConversionError::Value)),
             (Float(0.1), "float", Ok(0.1f32.to_le_bytes().to_vec())),
-            (Float(1e300), "float", Err(Unfit::Value)),
+            (Float(1e300), "float", Err(ConversionError::Value)),
             (Float(f64::INFINITY), "float", Ok(f32::INFINITY.to_le_bytes().to_vec())),
             (Int(1 << 24), "float", Ok(16777216f32.to_le_bytes().to_vec())),
-            (Int((1 << 24) + 1), "float", Err(Unfit::Value)),
+            (Int((1 << 24) + 1), "float", Err(ConversionError::Value)),
             (Int((1 << 24) + 1), "double", Ok(16777217f64.to_le_bytes().to_vec())),
-            (Int(65505), "half", Err(Unfit::Value)),
-            (Float(70000.0), "half", Err(Unfit::Value)),
+            (Int(65505), "half", Err(ConversionError::Value)),
+            (Float(70000.0), "half", Err(ConversionError::Value)),
             (Int(2), "__nv_bfloat16", Ok(0x4000u16.to_le_bytes().to_vec())),
             (Int(1), "float2", Ok([1f32.to_le_bytes(), [0; 4]].concat())),
             (Complex(1.0, -2.0), "double2", Ok([1f64.to_le_bytes(), (-2f64).to_le_bytes()].concat())),
-            (Complex(1.0, 0.0), "float", Err(Unfit::Kind)),
-            (Int(4096), "float*", Err(Unfit::Kind)),
-            (Float(1.0), "float*", Err(Unfit::Kind)),
-            (Int(1), "my_struct", Err(Unfit::Kind)),
+            (Complex(1.0, 0.0), "float", Err(ConversionError::Kind)),
+            (Int(4096), "float*", Err(ConversionError::Kind)),
+            (Float(1.0), "float*", Err(ConversionError::Kind)),
+            (Int(1), "my_struct", Err(ConversionError::Kind)),
         ] {
             assert_eq!(convert(value, c_type), expected, "{value:?} as {c_type}");
         }

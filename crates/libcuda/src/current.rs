@@ -1,7 +1,7 @@
 //! The functions of the declaration list under the symbols it states.
 
 use crate::driver;
-use crate::form::{Form, NullStream};
+use crate::symbol_version::{NullStream, SymbolVersion};
 use rtcg_cuda_sys::types::*;
 use std::ffi::c_void;
 
@@ -18,7 +18,7 @@ macro_rules! export {
         )*
 
         /// Every function of the list. Names keep the suffix of earlier forms here.
-        pub(crate) const FORMS: &[Form] = &[$(Form {
+        pub(crate) const SYMBOLS: &[SymbolVersion] = &[$(SymbolVersion {
             name: stringify!($name),
             symbol: $symbol,
             since: $since,

@@ -1,7 +1,7 @@
 //! The virtual GPU as `libcuda.so.1`: the driver API under its C names.
 //!
 //! Every function of the declaration list is exported under the symbol that NVIDIA's library
-//! gives it (`current`), also in the forms of earlier CUDA versions (`earlier`) and in those whose
+//! gives it (`current`), also in the forms of earlier CUDA versions (`legacy_versions`) and in those whose
 //! null stream is the calling thread's own (`per_thread`). What the virtual GPU does not
 //! implement returns `CUDA_ERROR_NOT_SUPPORTED`. `cuGetProcAddress` chooses among the forms
 //! (`lookup`). There is no logic of a driver here: that is `rtcg-vgpu`, whose functions catch
@@ -9,10 +9,10 @@
 #![allow(unsafe_code)]
 
 mod current;
-mod earlier;
-mod form;
+mod legacy_versions;
 mod lookup;
 mod per_thread;
+mod symbol_version;
 mod unsupported;
 
 use rtcg_cuda_sys::{DriverTable, TableKind};

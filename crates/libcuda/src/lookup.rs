@@ -1,8 +1,8 @@
 //! `cuGetProcAddress`: the form of a function that a CUDA version means by its name; and
 //! `cuGetExportTable`, which has nothing to offer.
 
-use crate::form::{Form, NullStream};
-use crate::{current, earlier, per_thread, unsupported};
+use crate::symbol_version::{NullStream, SymbolVersion};
+use crate::{current, legacy_versions, per_thread, unsupported};
 use rtcg_cuda_sys::types::*;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -19,18 +19,24 @@ fn unsuffixed(name: &str) -> &str {
     }
 }
 
-fn all_forms() -> impl Iterator<Item = &'static Form> {
-    [current::FORMS, earlier::FORMS, earlier::PER_THREAD_FORMS, per_thread::FORMS, unsupported::FORMS]
-        .into_iter()
-        .flatten()
+fn all_symbols() -> impl Iterator<Item = &'static SymbolVersion> {
+    [
+        current::SYMBOLS,
+        legacy_versions::SYMBOLS,
+        legacy_versions::PER_THREAD_FORMS,
+        per_thread::SYMBOLS,
+        unsupported::SYMBOLS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The forms of each name.
-fn forms() -> &'static HashMap<&'static str, Vec<&'static Form>> {
-    static FORMS: OnceLock<HashMap<&'static str, Vec<&'static Form>>> = OnceLock::new();
-    FORMS.get_or_init(|| {
+fn symbols_by_name() -> &'static HashMap<&'static str, Vec<&'static SymbolVersion>> {
+    static SYMBOLS: OnceLock<HashMap<&'static str, Vec<&'static SymbolVersion>>> = OnceLock::new();
+    SYMBOLS.get_or_init(|| {
         let mut forms: HashMap<_, Vec<_>> = HashMap::new();
-        for form in all_forms() {
+        for form in all_symbols() {
             forms.entry(unsuffixed(form.name)).or_default().push(form);
         }
         forms
@@ -39,10 +45,14 @@ fn forms() -> &'static HashMap<&'static str, Vec<&'static Form>> {
 
 /// The newest form that the version knows. A thread's own form is preferred among equally new
 /// ones where it is asked for.
-fn find(name: &str, version: u32, null_stream: NullStream) -> Result<&'static Form, CUdriverProcAddressQueryResult> {
-    let Some(forms) = forms().get(name) else {
+fn find(
+    name: &str,
+    version: u32,
+    null_stream: NullStream,
+) -> Result<&'static SymbolVersion, CUdriverProcAddressQueryResult> {
+    let Some(forms) = symbols_by_name().get(name) else {
         // Not documented but harmless: a symbol names its one form.
-        let exact = all_forms().find(|form| form.symbol == name);
+        let exact = all_symbols().find(|form| form.symbol == name);
         return exact.ok_or(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     };
     let fitting = forms.iter().filter(|form| form.since <= version && form.null_stream <= null_stream);

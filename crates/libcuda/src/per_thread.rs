@@ -4,14 +4,14 @@
 //! They hand the work to the plain forms with that stream's handle in place of null.
 
 use crate::driver;
-use crate::form::exported_forms;
+use crate::symbol_version::exported_symbols;
 use rtcg_cuda_sys::types::*;
 
 /// The handle of the calling thread's own default stream.
 pub(crate) const CU_STREAM_PER_THREAD: CUstream = CUstream(std::ptr::without_provenance_mut(2));
 
 /// The stream that a handle means here.
-pub(crate) fn own(stream: CUstream) -> CUstream {
+pub(crate) fn per_thread_if_null(stream: CUstream) -> CUstream {
     if stream.is_null() { CU_STREAM_PER_THREAD } else { stream }
 }
 
@@ -26,7 +26,7 @@ fn finished(submitted: CUresult) -> CUresult {
 
 /// Synchronous work that has no asynchronous form: it runs in the legacy stream after what the
 /// thread's own stream holds.
-fn after_own(work: impl FnOnce() -> CUresult) -> CUresult {
+fn after_per_thread_stream(work: impl FnOnce() -> CUresult) -> CUresult {
     // SAFETY: takes no pointer.
     let outcome = unsafe { driver().cuStreamSynchronize(CU_STREAM_PER_THREAD) };
     if outcome.is_success() { work() } else { outcome }
@@ -36,7 +36,7 @@ fn after_own(work: impl FnOnce() -> CUresult) -> CUresult {
 ///
 /// # Safety
 /// `config` is null or valid for reading.
-unsafe fn with_own_stream(
+unsafe fn with_per_thread_stream(
     config: *const CUlaunchConfig,
     call: impl FnOnce(*const CUlaunchConfig) -> CUresult,
 ) -> CUresult {
@@ -45,21 +45,21 @@ unsafe fn with_own_stream(
     }
     // SAFETY: not null, so valid by this function's contract.
     let mut config = unsafe { config.read_unaligned() };
-    config.hStream = own(config.hStream);
+    config.hStream = per_thread_if_null(config.hStream);
     call(&raw const config)
 }
 
-exported_forms! { PerThread:
+exported_symbols! { PerThread:
     cuMemcpy_ptds = "cuMemcpy" since 7000 (dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) { finished(driver().cuMemcpyAsync(dst, src, ByteCount, CU_STREAM_PER_THREAD)) }
     cuMemcpyPeer_ptds = "cuMemcpyPeer" since 7000 (dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize) { finished(driver().cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount, CU_STREAM_PER_THREAD)) }
     cuMemcpyHtoD_v2_ptds = "cuMemcpyHtoD" since 7000 (dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize) { finished(driver().cuMemcpyHtoDAsync(dstDevice, srcHost, ByteCount, CU_STREAM_PER_THREAD)) }
     cuMemcpyDtoH_v2_ptds = "cuMemcpyDtoH" since 7000 (dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize) { finished(driver().cuMemcpyDtoHAsync(dstHost, srcDevice, ByteCount, CU_STREAM_PER_THREAD)) }
     cuMemcpyDtoD_v2_ptds = "cuMemcpyDtoD" since 7000 (dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize) { finished(driver().cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, CU_STREAM_PER_THREAD)) }
-    cuMemcpyDtoA_v2_ptds = "cuMemcpyDtoA" since 7000 (dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) { after_own(|| driver().cuMemcpyDtoA(dstArray, dstOffset, srcDevice, ByteCount)) }
-    cuMemcpyAtoD_v2_ptds = "cuMemcpyAtoD" since 7000 (dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) { after_own(|| driver().cuMemcpyAtoD(dstDevice, srcArray, srcOffset, ByteCount)) }
+    cuMemcpyDtoA_v2_ptds = "cuMemcpyDtoA" since 7000 (dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) { after_per_thread_stream(|| driver().cuMemcpyDtoA(dstArray, dstOffset, srcDevice, ByteCount)) }
+    cuMemcpyAtoD_v2_ptds = "cuMemcpyAtoD" since 7000 (dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) { after_per_thread_stream(|| driver().cuMemcpyAtoD(dstDevice, srcArray, srcOffset, ByteCount)) }
     cuMemcpyHtoA_v2_ptds = "cuMemcpyHtoA" since 7000 (dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize) { finished(driver().cuMemcpyHtoAAsync(dstArray, dstOffset, srcHost, ByteCount, CU_STREAM_PER_THREAD)) }
     cuMemcpyAtoH_v2_ptds = "cuMemcpyAtoH" since 7000 (dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize) { finished(driver().cuMemcpyAtoHAsync(dstHost, srcArray, srcOffset, ByteCount, CU_STREAM_PER_THREAD)) }
-    cuMemcpyAtoA_v2_ptds = "cuMemcpyAtoA" since 7000 (dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) { after_own(|| driver().cuMemcpyAtoA(dstArray, dstOffset, srcArray, srcOffset, ByteCount)) }
+    cuMemcpyAtoA_v2_ptds = "cuMemcpyAtoA" since 7000 (dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) { after_per_thread_stream(|| driver().cuMemcpyAtoA(dstArray, dstOffset, srcArray, srcOffset, ByteCount)) }
     cuMemcpy2D_v2_ptds = "cuMemcpy2D" since 7000 (pCopy: *const CUDA_MEMCPY2D) { finished(driver().cuMemcpy2DAsync(pCopy, CU_STREAM_PER_THREAD)) }
     cuMemcpy2DUnaligned_v2_ptds = "cuMemcpy2DUnaligned" since 7000 (pCopy: *const CUDA_MEMCPY2D) { finished(driver().cuMemcpy2DAsync(pCopy, CU_STREAM_PER_THREAD)) }
     cuMemcpy3D_v2_ptds = "cuMemcpy3D" since 7000 (pCopy: *const CUDA_MEMCPY3D) { finished(driver().cuMemcpy3DAsync(pCopy, CU_STREAM_PER_THREAD)) }
@@ -70,74 +70,74 @@ exported_forms! { PerThread:
     cuMemsetD2D8_v2_ptds = "cuMemsetD2D8" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize) { driver().cuMemsetD2D8Async(dstDevice, dstPitch, uc, Width, Height, CU_STREAM_PER_THREAD) }
     cuMemsetD2D16_v2_ptds = "cuMemsetD2D16" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize) { driver().cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, CU_STREAM_PER_THREAD) }
     cuMemsetD2D32_v2_ptds = "cuMemsetD2D32" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize) { driver().cuMemsetD2D32Async(dstDevice, dstPitch, ui, Width, Height, CU_STREAM_PER_THREAD) }
-    cuGLMapBufferObject_v2_ptds = "cuGLMapBufferObject" since 7000 (dptr: *mut CUdeviceptr, size: *mut usize, buffer: GLuint) { after_own(|| driver().cuGLMapBufferObject(dptr, size, buffer)) }
-    cuMemcpyAsync_ptsz = "cuMemcpyAsync" since 7000 (dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyAsync(dst, src, ByteCount, own(hStream)) }
-    cuMemcpyPeerAsync_ptsz = "cuMemcpyPeerAsync" since 7000 (dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount, own(hStream)) }
-    cuMemcpyHtoDAsync_v2_ptsz = "cuMemcpyHtoDAsync" since 7000 (dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyHtoDAsync(dstDevice, srcHost, ByteCount, own(hStream)) }
-    cuMemcpyDtoHAsync_v2_ptsz = "cuMemcpyDtoHAsync" since 7000 (dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyDtoHAsync(dstHost, srcDevice, ByteCount, own(hStream)) }
-    cuMemcpyDtoDAsync_v2_ptsz = "cuMemcpyDtoDAsync" since 7000 (dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, own(hStream)) }
-    cuMemcpyHtoAAsync_v2_ptsz = "cuMemcpyHtoAAsync" since 7000 (dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyHtoAAsync(dstArray, dstOffset, srcHost, ByteCount, own(hStream)) }
-    cuMemcpyAtoHAsync_v2_ptsz = "cuMemcpyAtoHAsync" since 7000 (dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyAtoHAsync(dstHost, srcArray, srcOffset, ByteCount, own(hStream)) }
-    cuMemcpy2DAsync_v2_ptsz = "cuMemcpy2DAsync" since 7000 (pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) { driver().cuMemcpy2DAsync(pCopy, own(hStream)) }
-    cuMemcpy3DAsync_v2_ptsz = "cuMemcpy3DAsync" since 7000 (pCopy: *const CUDA_MEMCPY3D, hStream: CUstream) { driver().cuMemcpy3DAsync(pCopy, own(hStream)) }
-    cuMemcpy3DPeerAsync_ptsz = "cuMemcpy3DPeerAsync" since 7000 (pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream) { driver().cuMemcpy3DPeerAsync(pCopy, own(hStream)) }
-    cuMemcpyBatchAsync_v2_ptsz = "cuMemcpyBatchAsync" since 13000 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, hStream: CUstream) { driver().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, own(hStream)) }
-    cuMemcpy3DBatchAsync_v2_ptsz = "cuMemcpy3DBatchAsync" since 13000 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, flags: u64, hStream: CUstream) { driver().cuMemcpy3DBatchAsync(numOps, opList, flags, own(hStream)) }
-    cuMemsetD8Async_ptsz = "cuMemsetD8Async" since 7000 (dstDevice: CUdeviceptr, uc: c_uchar, N: usize, hStream: CUstream) { driver().cuMemsetD8Async(dstDevice, uc, N, own(hStream)) }
-    cuMemsetD16Async_ptsz = "cuMemsetD16Async" since 7000 (dstDevice: CUdeviceptr, us: c_ushort, N: usize, hStream: CUstream) { driver().cuMemsetD16Async(dstDevice, us, N, own(hStream)) }
-    cuMemsetD32Async_ptsz = "cuMemsetD32Async" since 7000 (dstDevice: CUdeviceptr, ui: c_uint, N: usize, hStream: CUstream) { driver().cuMemsetD32Async(dstDevice, ui, N, own(hStream)) }
-    cuMemsetD2D8Async_ptsz = "cuMemsetD2D8Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D8Async(dstDevice, dstPitch, uc, Width, Height, own(hStream)) }
-    cuMemsetD2D16Async_ptsz = "cuMemsetD2D16Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, own(hStream)) }
-    cuMemsetD2D32Async_ptsz = "cuMemsetD2D32Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D32Async(dstDevice, dstPitch, ui, Width, Height, own(hStream)) }
-    cuMemMapArrayAsync_ptsz = "cuMemMapArrayAsync" since 11010 (mapInfoList: *mut CUarrayMapInfo, count: c_uint, hStream: CUstream) { driver().cuMemMapArrayAsync(mapInfoList, count, own(hStream)) }
-    cuMemFreeAsync_ptsz = "cuMemFreeAsync" since 11020 (dptr: CUdeviceptr, hStream: CUstream) { driver().cuMemFreeAsync(dptr, own(hStream)) }
-    cuMemAllocAsync_ptsz = "cuMemAllocAsync" since 11020 (dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) { driver().cuMemAllocAsync(dptr, bytesize, own(hStream)) }
-    cuMemAllocFromPoolAsync_ptsz = "cuMemAllocFromPoolAsync" since 11020 (dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) { driver().cuMemAllocFromPoolAsync(dptr, bytesize, pool, own(hStream)) }
-    cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" since 8000 (devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) { driver().cuMemPrefetchAsync_v1(devPtr, count, dstDevice, own(hStream)) }
-    cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" since 12020 (devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) { driver().cuMemPrefetchAsync(devPtr, count, location, flags, own(hStream)) }
-    cuMemPrefetchBatchAsync_ptsz = "cuMemPrefetchBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) { driver().cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, own(hStream)) }
-    cuMemDiscardBatchAsync_ptsz = "cuMemDiscardBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, hStream: CUstream) { driver().cuMemDiscardBatchAsync(dptrs, sizes, count, flags, own(hStream)) }
-    cuMemDiscardAndPrefetchBatchAsync_ptsz = "cuMemDiscardAndPrefetchBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) { driver().cuMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, own(hStream)) }
-    cuStreamGetId_ptsz = "cuStreamGetId" since 12000 (hStream: CUstream, streamId: *mut u64) { driver().cuStreamGetId(own(hStream), streamId) }
-    cuStreamGetPriority_ptsz = "cuStreamGetPriority" since 7000 (hStream: CUstream, priority: *mut c_int) { driver().cuStreamGetPriority(own(hStream), priority) }
-    cuStreamGetFlags_ptsz = "cuStreamGetFlags" since 7000 (hStream: CUstream, flags: *mut c_uint) { driver().cuStreamGetFlags(own(hStream), flags) }
-    cuStreamGetCtx_ptsz = "cuStreamGetCtx" since 9020 (hStream: CUstream, pctx: *mut CUcontext) { driver().cuStreamGetCtx(own(hStream), pctx) }
-    cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" since 7000 (hStream: CUstream, hEvent: CUevent, Flags: c_uint) { driver().cuStreamWaitEvent(own(hStream), hEvent, Flags) }
-    cuStreamAddCallback_ptsz = "cuStreamAddCallback" since 7000 (hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint) { driver().cuStreamAddCallback(own(hStream), callback, userData, flags) }
-    cuStreamBeginCapture_v2_ptsz = "cuStreamBeginCapture" since 10010 (hStream: CUstream, mode: CUstreamCaptureMode) { driver().cuStreamBeginCapture(own(hStream), mode) }
-    cuStreamBeginCaptureToGraph_ptsz = "cuStreamBeginCaptureToGraph" since 12030 (hStream: CUstream, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, mode: CUstreamCaptureMode) { driver().cuStreamBeginCaptureToGraph(own(hStream), hGraph, dependencies, dependencyData, numDependencies, mode) }
-    cuStreamEndCapture_ptsz = "cuStreamEndCapture" since 10000 (hStream: CUstream, phGraph: *mut CUgraph) { driver().cuStreamEndCapture(own(hStream), phGraph) }
-    cuStreamIsCapturing_ptsz = "cuStreamIsCapturing" since 10000 (hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) { driver().cuStreamIsCapturing(own(hStream), captureStatus) }
-    cuStreamGetCaptureInfo_v2_ptsz = "cuStreamGetCaptureInfo" since 11030 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) { driver().cuStreamGetCaptureInfo_v2(own(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) }
-    cuStreamGetCaptureInfo_v3_ptsz = "cuStreamGetCaptureInfo" since 12030 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) { driver().cuStreamGetCaptureInfo(own(hStream), captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out) }
-    cuStreamUpdateCaptureDependencies_ptsz = "cuStreamUpdateCaptureDependencies" since 11030 (hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint) { driver().cuStreamUpdateCaptureDependencies_v1(own(hStream), dependencies, numDependencies, flags) }
-    cuStreamUpdateCaptureDependencies_v2_ptsz = "cuStreamUpdateCaptureDependencies" since 12030 (hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint) { driver().cuStreamUpdateCaptureDependencies(own(hStream), dependencies, dependencyData, numDependencies, flags) }
-    cuStreamAttachMemAsync_ptsz = "cuStreamAttachMemAsync" since 7000 (hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) { driver().cuStreamAttachMemAsync(own(hStream), dptr, length, flags) }
-    cuStreamQuery_ptsz = "cuStreamQuery" since 7000 (hStream: CUstream) { driver().cuStreamQuery(own(hStream)) }
-    cuStreamSynchronize_ptsz = "cuStreamSynchronize" since 7000 (hStream: CUstream) { driver().cuStreamSynchronize(own(hStream)) }
-    cuStreamCopyAttributes_ptsz = "cuStreamCopyAttributes" since 11000 (dst: CUstream, src: CUstream) { driver().cuStreamCopyAttributes(own(dst), own(src)) }
-    cuStreamGetAttribute_ptsz = "cuStreamGetAttribute" since 11000 (hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) { driver().cuStreamGetAttribute(own(hStream), attr, value_out) }
-    cuStreamSetAttribute_ptsz = "cuStreamSetAttribute" since 11000 (hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) { driver().cuStreamSetAttribute(own(hStream), attr, value) }
-    cuEventRecord_ptsz = "cuEventRecord" since 7000 (hEvent: CUevent, hStream: CUstream) { driver().cuEventRecord(hEvent, own(hStream)) }
-    cuEventRecordWithFlags_ptsz = "cuEventRecordWithFlags" since 11010 (hEvent: CUevent, hStream: CUstream, flags: c_uint) { driver().cuEventRecordWithFlags(hEvent, own(hStream), flags) }
-    cuSignalExternalSemaphoresAsync_ptsz = "cuSignalExternalSemaphoresAsync" since 10000 (extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, numExtSems: c_uint, stream: CUstream) { driver().cuSignalExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, own(stream)) }
-    cuWaitExternalSemaphoresAsync_ptsz = "cuWaitExternalSemaphoresAsync" since 10000 (extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, numExtSems: c_uint, stream: CUstream) { driver().cuWaitExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, own(stream)) }
-    cuStreamWaitValue32_v2_ptsz = "cuStreamWaitValue32" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) { driver().cuStreamWaitValue32(own(stream), addr, value, flags) }
-    cuStreamWaitValue64_v2_ptsz = "cuStreamWaitValue64" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) { driver().cuStreamWaitValue64(own(stream), addr, value, flags) }
-    cuStreamWriteValue32_v2_ptsz = "cuStreamWriteValue32" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) { driver().cuStreamWriteValue32(own(stream), addr, value, flags) }
-    cuStreamWriteValue64_v2_ptsz = "cuStreamWriteValue64" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) { driver().cuStreamWriteValue64(own(stream), addr, value, flags) }
-    cuStreamBatchMemOp_v2_ptsz = "cuStreamBatchMemOp" since 11070 (stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) { driver().cuStreamBatchMemOp(own(stream), count, paramArray, flags) }
-    cuLaunchKernel_ptsz = "cuLaunchKernel" since 7000 (f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) { driver().cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, own(hStream), kernelParams, extra) }
-    cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" since 11060 (config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) { with_own_stream(config, |config| driver().cuLaunchKernelEx(config, f, kernelParams, extra)) }
-    cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" since 9000 (f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) { driver().cuLaunchCooperativeKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, own(hStream), kernelParams) }
-    cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" since 10000 (hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) { driver().cuLaunchHostFunc(own(hStream), fn_, userData) }
+    cuGLMapBufferObject_v2_ptds = "cuGLMapBufferObject" since 7000 (dptr: *mut CUdeviceptr, size: *mut usize, buffer: GLuint) { after_per_thread_stream(|| driver().cuGLMapBufferObject(dptr, size, buffer)) }
+    cuMemcpyAsync_ptsz = "cuMemcpyAsync" since 7000 (dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyAsync(dst, src, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyPeerAsync_ptsz = "cuMemcpyPeerAsync" since 7000 (dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyHtoDAsync_v2_ptsz = "cuMemcpyHtoDAsync" since 7000 (dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyHtoDAsync(dstDevice, srcHost, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyDtoHAsync_v2_ptsz = "cuMemcpyDtoHAsync" since 7000 (dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyDtoHAsync(dstHost, srcDevice, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyDtoDAsync_v2_ptsz = "cuMemcpyDtoDAsync" since 7000 (dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyHtoAAsync_v2_ptsz = "cuMemcpyHtoAAsync" since 7000 (dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyHtoAAsync(dstArray, dstOffset, srcHost, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpyAtoHAsync_v2_ptsz = "cuMemcpyAtoHAsync" since 7000 (dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) { driver().cuMemcpyAtoHAsync(dstHost, srcArray, srcOffset, ByteCount, per_thread_if_null(hStream)) }
+    cuMemcpy2DAsync_v2_ptsz = "cuMemcpy2DAsync" since 7000 (pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) { driver().cuMemcpy2DAsync(pCopy, per_thread_if_null(hStream)) }
+    cuMemcpy3DAsync_v2_ptsz = "cuMemcpy3DAsync" since 7000 (pCopy: *const CUDA_MEMCPY3D, hStream: CUstream) { driver().cuMemcpy3DAsync(pCopy, per_thread_if_null(hStream)) }
+    cuMemcpy3DPeerAsync_ptsz = "cuMemcpy3DPeerAsync" since 7000 (pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream) { driver().cuMemcpy3DPeerAsync(pCopy, per_thread_if_null(hStream)) }
+    cuMemcpyBatchAsync_v2_ptsz = "cuMemcpyBatchAsync" since 13000 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, hStream: CUstream) { driver().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, per_thread_if_null(hStream)) }
+    cuMemcpy3DBatchAsync_v2_ptsz = "cuMemcpy3DBatchAsync" since 13000 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, flags: u64, hStream: CUstream) { driver().cuMemcpy3DBatchAsync(numOps, opList, flags, per_thread_if_null(hStream)) }
+    cuMemsetD8Async_ptsz = "cuMemsetD8Async" since 7000 (dstDevice: CUdeviceptr, uc: c_uchar, N: usize, hStream: CUstream) { driver().cuMemsetD8Async(dstDevice, uc, N, per_thread_if_null(hStream)) }
+    cuMemsetD16Async_ptsz = "cuMemsetD16Async" since 7000 (dstDevice: CUdeviceptr, us: c_ushort, N: usize, hStream: CUstream) { driver().cuMemsetD16Async(dstDevice, us, N, per_thread_if_null(hStream)) }
+    cuMemsetD32Async_ptsz = "cuMemsetD32Async" since 7000 (dstDevice: CUdeviceptr, ui: c_uint, N: usize, hStream: CUstream) { driver().cuMemsetD32Async(dstDevice, ui, N, per_thread_if_null(hStream)) }
+    cuMemsetD2D8Async_ptsz = "cuMemsetD2D8Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D8Async(dstDevice, dstPitch, uc, Width, Height, per_thread_if_null(hStream)) }
+    cuMemsetD2D16Async_ptsz = "cuMemsetD2D16Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, per_thread_if_null(hStream)) }
+    cuMemsetD2D32Async_ptsz = "cuMemsetD2D32Async" since 7000 (dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize, hStream: CUstream) { driver().cuMemsetD2D32Async(dstDevice, dstPitch, ui, Width, Height, per_thread_if_null(hStream)) }
+    cuMemMapArrayAsync_ptsz = "cuMemMapArrayAsync" since 11010 (mapInfoList: *mut CUarrayMapInfo, count: c_uint, hStream: CUstream) { driver().cuMemMapArrayAsync(mapInfoList, count, per_thread_if_null(hStream)) }
+    cuMemFreeAsync_ptsz = "cuMemFreeAsync" since 11020 (dptr: CUdeviceptr, hStream: CUstream) { driver().cuMemFreeAsync(dptr, per_thread_if_null(hStream)) }
+    cuMemAllocAsync_ptsz = "cuMemAllocAsync" since 11020 (dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) { driver().cuMemAllocAsync(dptr, bytesize, per_thread_if_null(hStream)) }
+    cuMemAllocFromPoolAsync_ptsz = "cuMemAllocFromPoolAsync" since 11020 (dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) { driver().cuMemAllocFromPoolAsync(dptr, bytesize, pool, per_thread_if_null(hStream)) }
+    cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" since 8000 (devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) { driver().cuMemPrefetchAsync_v1(devPtr, count, dstDevice, per_thread_if_null(hStream)) }
+    cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" since 12020 (devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) { driver().cuMemPrefetchAsync(devPtr, count, location, flags, per_thread_if_null(hStream)) }
+    cuMemPrefetchBatchAsync_ptsz = "cuMemPrefetchBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) { driver().cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, per_thread_if_null(hStream)) }
+    cuMemDiscardBatchAsync_ptsz = "cuMemDiscardBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, hStream: CUstream) { driver().cuMemDiscardBatchAsync(dptrs, sizes, count, flags, per_thread_if_null(hStream)) }
+    cuMemDiscardAndPrefetchBatchAsync_ptsz = "cuMemDiscardAndPrefetchBatchAsync" since 13000 (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) { driver().cuMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, per_thread_if_null(hStream)) }
+    cuStreamGetId_ptsz = "cuStreamGetId" since 12000 (hStream: CUstream, streamId: *mut u64) { driver().cuStreamGetId(per_thread_if_null(hStream), streamId) }
+    cuStreamGetPriority_ptsz = "cuStreamGetPriority" since 7000 (hStream: CUstream, priority: *mut c_int) { driver().cuStreamGetPriority(per_thread_if_null(hStream), priority) }
+    cuStreamGetFlags_ptsz = "cuStreamGetFlags" since 7000 (hStream: CUstream, flags: *mut c_uint) { driver().cuStreamGetFlags(per_thread_if_null(hStream), flags) }
+    cuStreamGetCtx_ptsz = "cuStreamGetCtx" since 9020 (hStream: CUstream, pctx: *mut CUcontext) { driver().cuStreamGetCtx(per_thread_if_null(hStream), pctx) }
+    cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" since 7000 (hStream: CUstream, hEvent: CUevent, Flags: c_uint) { driver().cuStreamWaitEvent(per_thread_if_null(hStream), hEvent, Flags) }
+    cuStreamAddCallback_ptsz = "cuStreamAddCallback" since 7000 (hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint) { driver().cuStreamAddCallback(per_thread_if_null(hStream), callback, userData, flags) }
+    cuStreamBeginCapture_v2_ptsz = "cuStreamBeginCapture" since 10010 (hStream: CUstream, mode: CUstreamCaptureMode) { driver().cuStreamBeginCapture(per_thread_if_null(hStream), mode) }
+    cuStreamBeginCaptureToGraph_ptsz = "cuStreamBeginCaptureToGraph" since 12030 (hStream: CUstream, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, mode: CUstreamCaptureMode) { driver().cuStreamBeginCaptureToGraph(per_thread_if_null(hStream), hGraph, dependencies, dependencyData, numDependencies, mode) }
+    cuStreamEndCapture_ptsz = "cuStreamEndCapture" since 10000 (hStream: CUstream, phGraph: *mut CUgraph) { driver().cuStreamEndCapture(per_thread_if_null(hStream), phGraph) }
+    cuStreamIsCapturing_ptsz = "cuStreamIsCapturing" since 10000 (hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) { driver().cuStreamIsCapturing(per_thread_if_null(hStream), captureStatus) }
+    cuStreamGetCaptureInfo_v2_ptsz = "cuStreamGetCaptureInfo" since 11030 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) { driver().cuStreamGetCaptureInfo_v2(per_thread_if_null(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) }
+    cuStreamGetCaptureInfo_v3_ptsz = "cuStreamGetCaptureInfo" since 12030 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) { driver().cuStreamGetCaptureInfo(per_thread_if_null(hStream), captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out) }
+    cuStreamUpdateCaptureDependencies_ptsz = "cuStreamUpdateCaptureDependencies" since 11030 (hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint) { driver().cuStreamUpdateCaptureDependencies_v1(per_thread_if_null(hStream), dependencies, numDependencies, flags) }
+    cuStreamUpdateCaptureDependencies_v2_ptsz = "cuStreamUpdateCaptureDependencies" since 12030 (hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint) { driver().cuStreamUpdateCaptureDependencies(per_thread_if_null(hStream), dependencies, dependencyData, numDependencies, flags) }
+    cuStreamAttachMemAsync_ptsz = "cuStreamAttachMemAsync" since 7000 (hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) { driver().cuStreamAttachMemAsync(per_thread_if_null(hStream), dptr, length, flags) }
+    cuStreamQuery_ptsz = "cuStreamQuery" since 7000 (hStream: CUstream) { driver().cuStreamQuery(per_thread_if_null(hStream)) }
+    cuStreamSynchronize_ptsz = "cuStreamSynchronize" since 7000 (hStream: CUstream) { driver().cuStreamSynchronize(per_thread_if_null(hStream)) }
+    cuStreamCopyAttributes_ptsz = "cuStreamCopyAttributes" since 11000 (dst: CUstream, src: CUstream) { driver().cuStreamCopyAttributes(per_thread_if_null(dst), per_thread_if_null(src)) }
+    cuStreamGetAttribute_ptsz = "cuStreamGetAttribute" since 11000 (hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) { driver().cuStreamGetAttribute(per_thread_if_null(hStream), attr, value_out) }
+    cuStreamSetAttribute_ptsz = "cuStreamSetAttribute" since 11000 (hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) { driver().cuStreamSetAttribute(per_thread_if_null(hStream), attr, value) }
+    cuEventRecord_ptsz = "cuEventRecord" since 7000 (hEvent: CUevent, hStream: CUstream) { driver().cuEventRecord(hEvent, per_thread_if_null(hStream)) }
+    cuEventRecordWithFlags_ptsz = "cuEventRecordWithFlags" since 11010 (hEvent: CUevent, hStream: CUstream, flags: c_uint) { driver().cuEventRecordWithFlags(hEvent, per_thread_if_null(hStream), flags) }
+    cuSignalExternalSemaphoresAsync_ptsz = "cuSignalExternalSemaphoresAsync" since 10000 (extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, numExtSems: c_uint, stream: CUstream) { driver().cuSignalExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, per_thread_if_null(stream)) }
+    cuWaitExternalSemaphoresAsync_ptsz = "cuWaitExternalSemaphoresAsync" since 10000 (extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, numExtSems: c_uint, stream: CUstream) { driver().cuWaitExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, per_thread_if_null(stream)) }
+    cuStreamWaitValue32_v2_ptsz = "cuStreamWaitValue32" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) { driver().cuStreamWaitValue32(per_thread_if_null(stream), addr, value, flags) }
+    cuStreamWaitValue64_v2_ptsz = "cuStreamWaitValue64" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) { driver().cuStreamWaitValue64(per_thread_if_null(stream), addr, value, flags) }
+    cuStreamWriteValue32_v2_ptsz = "cuStreamWriteValue32" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) { driver().cuStreamWriteValue32(per_thread_if_null(stream), addr, value, flags) }
+    cuStreamWriteValue64_v2_ptsz = "cuStreamWriteValue64" since 11070 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) { driver().cuStreamWriteValue64(per_thread_if_null(stream), addr, value, flags) }
+    cuStreamBatchMemOp_v2_ptsz = "cuStreamBatchMemOp" since 11070 (stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) { driver().cuStreamBatchMemOp(per_thread_if_null(stream), count, paramArray, flags) }
+    cuLaunchKernel_ptsz = "cuLaunchKernel" since 7000 (f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) { driver().cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, per_thread_if_null(hStream), kernelParams, extra) }
+    cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" since 11060 (config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) { with_per_thread_stream(config, |config| driver().cuLaunchKernelEx(config, f, kernelParams, extra)) }
+    cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" since 9000 (f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) { driver().cuLaunchCooperativeKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, per_thread_if_null(hStream), kernelParams) }
+    cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" since 10000 (hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) { driver().cuLaunchHostFunc(per_thread_if_null(hStream), fn_, userData) }
     cuGraphInstantiateWithParams_ptsz = "cuGraphInstantiateWithParams" since 12000 (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) { driver().cuGraphInstantiateWithParams(phGraphExec, hGraph, instantiateParams) }
-    cuGraphUpload_ptsz = "cuGraphUpload" since 11010 (hGraphExec: CUgraphExec, hStream: CUstream) { driver().cuGraphUpload(hGraphExec, own(hStream)) }
-    cuGraphLaunch_ptsz = "cuGraphLaunch" since 10000 (hGraphExec: CUgraphExec, hStream: CUstream) { driver().cuGraphLaunch(hGraphExec, own(hStream)) }
-    cuGraphicsMapResources_ptsz = "cuGraphicsMapResources" since 7000 (count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) { driver().cuGraphicsMapResources(count, resources, own(hStream)) }
-    cuGraphicsUnmapResources_ptsz = "cuGraphicsUnmapResources" since 7000 (count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) { driver().cuGraphicsUnmapResources(count, resources, own(hStream)) }
-    cuStreamGetDevice_ptsz = "cuStreamGetDevice" since 12080 (hStream: CUstream, device: *mut CUdevice) { driver().cuStreamGetDevice(own(hStream), device) }
-    cuStreamGetCtx_v2_ptsz = "cuStreamGetCtx" since 12050 (hStream: CUstream, pCtx: *mut CUcontext, pGreenCtx: *mut CUgreenCtx) { driver().cuStreamGetCtx_v2(own(hStream), pCtx, pGreenCtx) }
-    cuMemBatchDecompressAsync_ptsz = "cuMemBatchDecompressAsync" since 12060 (paramsArray: *mut CUmemDecompressParams, count: usize, flags: c_uint, errorIndex: *mut usize, stream: CUstream) { driver().cuMemBatchDecompressAsync(paramsArray, count, flags, errorIndex, own(stream)) }
-    cuGLMapBufferObjectAsync_v2_ptsz = "cuGLMapBufferObjectAsync" since 7000 (dptr: *mut CUdeviceptr, size: *mut usize, buffer: GLuint, hStream: CUstream) { driver().cuGLMapBufferObjectAsync(dptr, size, buffer, own(hStream)) }
+    cuGraphUpload_ptsz = "cuGraphUpload" since 11010 (hGraphExec: CUgraphExec, hStream: CUstream) { driver().cuGraphUpload(hGraphExec, per_thread_if_null(hStream)) }
+    cuGraphLaunch_ptsz = "cuGraphLaunch" since 10000 (hGraphExec: CUgraphExec, hStream: CUstream) { driver().cuGraphLaunch(hGraphExec, per_thread_if_null(hStream)) }
+    cuGraphicsMapResources_ptsz = "cuGraphicsMapResources" since 7000 (count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) { driver().cuGraphicsMapResources(count, resources, per_thread_if_null(hStream)) }
+    cuGraphicsUnmapResources_ptsz = "cuGraphicsUnmapResources" since 7000 (count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) { driver().cuGraphicsUnmapResources(count, resources, per_thread_if_null(hStream)) }
+    cuStreamGetDevice_ptsz = "cuStreamGetDevice" since 12080 (hStream: CUstream, device: *mut CUdevice) { driver().cuStreamGetDevice(per_thread_if_null(hStream), device) }
+    cuStreamGetCtx_v2_ptsz = "cuStreamGetCtx" since 12050 (hStream: CUstream, pCtx: *mut CUcontext, pGreenCtx: *mut CUgreenCtx) { driver().cuStreamGetCtx_v2(per_thread_if_null(hStream), pCtx, pGreenCtx) }
+    cuMemBatchDecompressAsync_ptsz = "cuMemBatchDecompressAsync" since 12060 (paramsArray: *mut CUmemDecompressParams, count: usize, flags: c_uint, errorIndex: *mut usize, stream: CUstream) { driver().cuMemBatchDecompressAsync(paramsArray, count, flags, errorIndex, per_thread_if_null(stream)) }
+    cuGLMapBufferObjectAsync_v2_ptsz = "cuGLMapBufferObjectAsync" since 7000 (dptr: *mut CUdeviceptr, size: *mut usize, buffer: GLuint, hStream: CUstream) { driver().cuGLMapBufferObjectAsync(dptr, size, buffer, per_thread_if_null(hStream)) }
 }

@@ -2,7 +2,7 @@
 //! say so: those with the 32-bit pointers and sizes of CUDA before 3.2, and the exchange with EGL
 //! and VDPAU. Their arguments are not looked at, so they are declared without.
 
-use crate::form::{Form, NullStream};
+use crate::symbol_version::{NullStream, SymbolVersion};
 use rtcg_cuda_sys::types::CUresult;
 use std::ffi::c_void;
 
@@ -18,7 +18,7 @@ macro_rules! unsupported {
         )*
 
         /// The functions of this file.
-        pub(crate) const FORMS: &[Form] = &[$(Form {
+        pub(crate) const SYMBOLS: &[SymbolVersion] = &[$(SymbolVersion {
             name: stringify!($symbol),
             symbol: stringify!($symbol),
             since: $since,

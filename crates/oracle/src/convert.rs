@@ -25,7 +25,7 @@ pub(crate) fn format_of(ty: Type) -> Option<Format> {
 
 /// Scalar `cvt`; the result has the bits of `dty`.
 pub(crate) fn scalar(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
-    let a = int::cut(sty.bits(), a);
+    let a = int::truncate_bits(sty.bits(), a);
     match (format_of(dty), format_of(sty)) {
         (None, None) => int_to_int(dty, sty, mods, a),
         (Some(f), None) => int_to_float(f, sty, mods, a).into(),
@@ -36,7 +36,7 @@ pub(crate) fn scalar(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
 
 fn int_to_int(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
     let x = int::read(sty.bits(), sty.is_signed(), a);
-    if mods.sat { int::clamp(dty.bits(), dty.is_signed(), x) } else { int::cut(dty.bits(), x as u128) }
+    if mods.sat { int::clamp(dty.bits(), dty.is_signed(), x) } else { int::truncate_bits(dty.bits(), x as u128) }
 }
 
 fn int_to_float(f: Format, sty: Type, mods: &FpMods, a: u128) -> u64 {

@@ -150,25 +150,25 @@ pub enum Exact {
 
 /// How what was cut off compares with half a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rest {
+pub enum Remainder {
     /// Nothing.
     Zero,
     /// Less than half.
-    Below,
+    BelowHalf,
     /// Exactly half.
     Half,
     /// More than half.
-    Above,
+    AboveHalf,
 }
 
-impl Rest {
+impl Remainder {
     /// Compares the remainder `rest` with half of `unit`.
-    fn of(rest: &Big, unit: &Big) -> Rest {
+    fn of(rest: &Big, unit: &Big) -> Remainder {
         match rest.shl(1).cmp(unit) {
-            _ if rest.is_zero() => Rest::Zero,
-            Ordering::Less => Rest::Below,
-            Ordering::Equal => Rest::Half,
-            Ordering::Greater => Rest::Above,
+            _ if rest.is_zero() => Remainder::Zero,
+            Ordering::Less => Remainder::BelowHalf,
+            Ordering::Equal => Remainder::Half,
+            Ordering::Greater => Remainder::AboveHalf,
         }
     }
 }
@@ -188,23 +188,23 @@ impl Exact {
     }
 
     /// `floor(self / 2^unit)` and how the rest compares with half of `2^unit`.
-    fn split(&self, unit: i64) -> (Big, Rest) {
+    fn split(&self, unit: i64) -> (Big, Remainder) {
         match self {
             Exact::Dyadic { n, exp } => {
                 let down = unit - exp;
                 if down <= 0 {
-                    return (n.shl(-down), Rest::Zero);
+                    return (n.shl(-down), Remainder::Zero);
                 }
                 let whole = n.shr(down);
                 let rest = n.sub(&whole.shl(down));
-                (whole, Rest::of(&rest, &Big::new(1).shl(down)))
+                (whole, Remainder::of(&rest, &Big::new(1).shl(down)))
             }
             Exact::Quotient { n, d, exp } => {
                 let down = unit - exp;
                 let n = n.shl((-down).max(0));
                 let d = Big::new((*d).into()).shl(down.max(0));
                 let (whole, rest) = n.div_rem(&d);
-                (whole, Rest::of(&rest, &d))
+                (whole, Remainder::of(&rest, &d))
             }
             Exact::Root { n, exp } => {
                 let up = exp - 2 * unit;
@@ -213,9 +213,9 @@ impl Exact {
                 let whole = square.isqrt();
                 // (whole + 1/2)^2 is no integer, so half a unit never happens.
                 let rest = match square - whole * whole {
-                    0 => Rest::Zero,
-                    over if over <= whole => Rest::Below,
-                    _ => Rest::Above,
+                    0 => Remainder::Zero,
+                    over if over <= whole => Remainder::BelowHalf,
+                    _ => Remainder::AboveHalf,
                 };
                 (Big::new(whole), rest)
             }
@@ -255,11 +255,11 @@ pub enum Mode {
 fn to_multiple(mode: Mode, negative: bool, x: &Exact, unit: i64) -> Big {
     let (whole, rest) = x.split(unit);
     let up = match mode {
-        Mode::Nearest => rest == Rest::Above || rest == Rest::Half && whole.bit(0),
-        Mode::Away => rest >= Rest::Half,
+        Mode::Nearest => rest == Remainder::AboveHalf || rest == Remainder::Half && whole.bit(0),
+        Mode::Away => rest >= Remainder::Half,
         Mode::Zero => false,
-        Mode::Down => negative && rest != Rest::Zero,
-        Mode::Up => !negative && rest != Rest::Zero,
+        Mode::Down => negative && rest != Remainder::Zero,
+        Mode::Up => !negative && rest != Remainder::Zero,
     };
     whole.add(&Big::new(up.into()))
 }

@@ -3,20 +3,20 @@
 use rtcg_ptx::ast::{CmpOp, PrmtMode};
 
 /// The low `bits` bits.
-pub(crate) fn cut(bits: u32, x: u128) -> u128 {
+pub(crate) fn truncate_bits(bits: u32, x: u128) -> u128 {
     if bits >= 128 { x } else { x & ((1 << bits) - 1) }
 }
 
 /// `x` read as a signed or unsigned number of `bits` bits (64 at most).
 pub(crate) fn read(bits: u32, signed: bool, x: u128) -> i128 {
-    let x = cut(bits, x) as i128;
+    let x = truncate_bits(bits, x) as i128;
     if signed && x >> (bits - 1) != 0 { x - (1 << bits) } else { x }
 }
 
 /// The nearest number that the type has.
 pub(crate) fn clamp(bits: u32, signed: bool, x: i128) -> u128 {
     let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
-    cut(bits, x.clamp(low, high) as u128)
+    truncate_bits(bits, x.clamp(low, high) as u128)
 }
 
 /// All bits of the product of two numbers of `bits` bits, in 128 bits of two's complement.
@@ -26,16 +26,16 @@ pub(crate) fn product(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
 
 /// The upper half of the product.
 pub(crate) fn high(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
-    cut(bits, product(bits, signed, a, b) >> bits)
+    truncate_bits(bits, product(bits, signed, a, b) >> bits)
 }
 
 /// Quotient or remainder. PTX leaves division by zero open; hardware gives all ones for both.
 pub(crate) fn divide(bits: u32, signed: bool, remainder: bool, a: u128, b: u128) -> u128 {
     let (x, y) = (read(bits, signed, a), read(bits, signed, b));
     match y {
-        0 => cut(bits, u128::MAX),
-        _ if remainder => cut(bits, (x % y) as u128),
-        _ => cut(bits, (x / y) as u128),
+        0 => truncate_bits(bits, u128::MAX),
+        _ if remainder => truncate_bits(bits, (x % y) as u128),
+        _ => truncate_bits(bits, (x / y) as u128),
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn szext(wrap: bool, signed: bool, a: u128, n: u32) -> u128 {
 /// `shf`: a funnel shift of `hi:lo`.
 pub(crate) fn funnel(left: bool, wrap: bool, lo: u128, hi: u128, n: u32) -> u128 {
     let n = if wrap { n % 32 } else { n.min(32) };
-    let both = cut(32, hi) << 32 | cut(32, lo);
+    let both = truncate_bits(32, hi) << 32 | truncate_bits(32, lo);
     if left { from_bits(32, |i| bit(both, 32 + i - n)) } else { from_bits(32, |i| bit(both, i + n)) }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn prmt(mode: PrmtMode, a: u128, b: u128, c: u128) -> u128 {
             PrmtMode::Rc16 => (n & 1) * 2 + i % 2,
         }
     };
-    let both = cut(32, b) << 32 | cut(32, a);
+    let both = truncate_bits(32, b) << 32 | truncate_bits(32, a);
     (0..4).fold(0, |d, i| {
         let chosen = byte(both, choice(i) & 7);
         let copies_sign = mode == PrmtMode::Index && choice(i) & 8 != 0;
@@ -156,14 +156,14 @@ pub(crate) fn dot(a_signed: bool, b_signed: bool, halves: Option<bool>, a: u128,
         Some(upper) => (2, 16, if upper { 16 } else { 0 }),
     };
     let term = |i: u32| read(width, a_signed, a >> (width * i)) * read(8, b_signed, b >> (first + 8 * i));
-    cut(32, (0..n).fold(c as i128, |sum, i| sum + term(i)) as u128)
+    truncate_bits(32, (0..n).fold(c as i128, |sum, i| sum + term(i)) as u128)
 }
 
 /// `vabsdiff4`
 pub(crate) fn abs_diff4(sum: bool, a: u128, b: u128, c: u128) -> u128 {
     let difference = |i| byte(a, i).abs_diff(byte(b, i));
     if sum {
-        cut(32, c + (0..4).map(difference).sum::<u128>())
+        truncate_bits(32, c + (0..4).map(difference).sum::<u128>())
     } else {
         (0..4).fold(0, |d, i| d | difference(i) << (8 * i))
     }

@@ -4,7 +4,7 @@
 //! threads of a barrier. If nobody can go on, the program is wrong.
 
 use crate::memory::Region;
-use crate::texture::Placed;
+use crate::texture::PlacedObject;
 use crate::thread::{Block, State, Thread};
 use crate::warp;
 use rtcg_ptx::ast::*;
@@ -31,7 +31,7 @@ pub struct Launch {
     /// Packed parameters.
     pub params: Vec<u8>,
     /// Texture and surface objects.
-    pub objects: Vec<Placed>,
+    pub objects: Vec<PlacedObject>,
 }
 
 /// Device memory that the caller owns.
@@ -69,7 +69,7 @@ pub struct Report {
     pub steps: u64,
     /// Different NaNs of double precision met, or one met an atomic sum: CUDA leaves open which one
     /// is kept. The oracle keeps the one that an H200 mostly keeps, the last.
-    pub open: bool,
+    pub unspecified: bool,
 }
 
 /// What all blocks see.
@@ -88,9 +88,9 @@ pub(crate) struct Grid {
     /// Global and constant memory.
     pub(crate) memory: Vec<Region>,
     /// Texture and surface objects.
-    pub(crate) objects: Vec<Placed>,
+    pub(crate) objects: Vec<PlacedObject>,
     /// See [`Report::open`].
-    pub(crate) open: Cell<bool>,
+    pub(crate) unspecified: Cell<bool>,
 }
 
 /// The address of a function.
@@ -134,7 +134,7 @@ impl Grid {
             dynamic_shared: launch.dynamic_shared,
             variables: vec![],
             shared_variables: HashMap::new(),
-            open: Cell::new(false),
+            unspecified: Cell::new(false),
             objects: launch.objects.clone(),
             memory: buffers.iter().map(|b| Region::new(b.address, b.bytes.clone(), b.writable)).collect(),
         };
@@ -188,7 +188,7 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch, buffers: &mut [Buffer
     for (buffer, region) in buffers.iter_mut().zip(&grid.memory) {
         buffer.bytes.clone_from(&region.bytes);
     }
-    report.open = grid.open.get();
+    report.unspecified = grid.unspecified.get();
     Ok(report)
 }
 

@@ -11,16 +11,16 @@ mod sparse;
 use crate::convert::from_fp8;
 use crate::exact::{self, BF16, Exact, F16, F32, F64, Format, Mode, Number, TF32, decode};
 use crate::float::{Op, arithmetic, default_nan};
-use crate::int::{clamp, cut, read};
+use crate::int::{clamp, read, truncate_bits};
 use rtcg_ptx::ast::*;
 
 /// The registers of a fragment: `of[lane][register]`.
 pub(crate) type Fragment = Vec<Vec<u128>>;
 
 /// Places below the largest exponent that a term keeps.
-const PLACES: i64 = 25;
+const FRACTION_BITS: i64 = 25;
 /// Smaller exponents count as this one.
-const LEAST: i64 = -126;
+const MIN_EXPONENT: i64 = -126;
 
 fn is_signed(ty: MatrixType) -> bool {
     matches!(ty, MatrixType::S8 | MatrixType::S4 | MatrixType::S32)
@@ -81,7 +81,7 @@ impl Matrix {
 
     fn bits(self, f: &Fragment, row: u32, col: u32) -> u128 {
         let (lane, register, i) = self.place(row, col);
-        cut(self.ty.bits(), f[lane][register] >> (i * self.ty.bits()))
+        truncate_bits(self.ty.bits(), f[lane][register] >> (i * self.ty.bits()))
     }
 
     fn whole(self, f: &Fragment, row: u32, col: u32) -> i128 {
@@ -142,7 +142,7 @@ fn whole(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) ->
         }
     };
     let sum = mc.whole(c, row, col) + (0..form.shape.k).map(term).sum::<i128>();
-    if form.satfinite { clamp(32, true, sum) } else { cut(32, sum as u128) }
+    if form.satfinite { clamp(32, true, sum) } else { truncate_bits(32, sum as u128) }
 }
 
 /// A chain of fused multiply-adds with `k` ascending.
@@ -177,7 +177,7 @@ fn float(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) ->
 /// product of their own.
 fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&Fragment; 3]) -> Fragment {
     let mut d = vec![vec![0; form.registers(MatrixRole::D)]; 32];
-    let half = |f: &Fragment, (lane, i): (usize, usize)| cut(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
+    let half = |f: &Fragment, (lane, i): (usize, usize)| truncate_bits(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
     // Lane and element of an operand whose lines (rows of `a`, columns of `b`) run along k.
     let operand = |quad: usize, along_k: bool, line: usize, k: usize| {
         let lane = quad * 4 + line / 4 * 16;
@@ -280,7 +280,7 @@ fn total(terms: &[Term], f: Format) -> u64 {
         Term::Finite { n, exponent, .. } if *n != 0 => Some(*exponent),
         _ => None,
     });
-    let unit = exponents.max().unwrap_or(LEAST).max(LEAST) - PLACES;
+    let unit = exponents.max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
     let sum: i128 = terms.iter().map(|t| t.in_units(unit)).sum();
     let x = Exact::dyadic(sum.unsigned_abs(), unit);
     if f == F16 {
@@ -294,6 +294,6 @@ fn total(terms: &[Term], f: Format) -> u64 {
 
 /// `movmatrix.trans`: lane `i` holds two elements of row `i / 4`.
 pub(crate) fn transpose(words: &[u128]) -> Vec<u128> {
-    let at = |row: usize, col: usize| cut(16, words[row * 4 + col / 2] >> (col % 2 * 16));
+    let at = |row: usize, col: usize| truncate_bits(16, words[row * 4 + col / 2] >> (col % 2 * 16));
     (0..32).map(|lane| at(lane % 4 * 2, lane / 4) | at(lane % 4 * 2 + 1, lane / 4) << 16).collect()
 }

@@ -16,7 +16,7 @@ pub(crate) struct Mbarrier {
 }
 
 /// Arrivals and bytes are counted up to this number.
-const MOST: u64 = (1 << 20) - 1;
+const MAX_COUNT: u64 = (1 << 20) - 1;
 /// A state: the phase, and below it the pending arrivals.
 const PENDING_BITS: u32 = 32;
 
@@ -29,7 +29,7 @@ impl Mbarrier {
     /// A new object.
     pub(crate) fn new(count: u128) -> Result<Mbarrier, String> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
-        if count == 0 || count > MOST {
+        if count == 0 || count > MAX_COUNT {
             return Err(format!("an mbarrier of {count} arrivals"));
         }
         Ok(Mbarrier { count, expected: count, pending: count, bytes: 0, phase: 0 })
@@ -78,7 +78,7 @@ impl Mbarrier {
 
     fn expect(&mut self, n: u64) -> Result<(), String> {
         self.bytes += n as i64;
-        if self.bytes.unsigned_abs() > MOST { Err("too many pending bytes".into()) } else { Ok(()) }
+        if self.bytes.unsigned_abs() > MAX_COUNT { Err("too many pending bytes".into()) } else { Ok(()) }
     }
 
     fn arrive(&mut self, count: u64, drop: bool) -> Result<(), String> {

@@ -7,7 +7,7 @@
 /// An access for the search for races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Access {
-    /// Number of the thread in the grid.
+    /// Index of the thread in the grid.
     pub(crate) thread: u32,
     /// Number of its block.
     pub(crate) block: u32,
@@ -32,7 +32,7 @@ struct Cell {
     writer: Option<Access>,
     reader: Option<Access>,
     /// Another thread than `reader` has read it too since the last barrier.
-    many: bool,
+    has_other_readers: bool,
 }
 
 /// A piece of memory.
@@ -74,7 +74,7 @@ impl Region {
                 return Err("a read races with a write of another thread".into());
             }
             let old = cell.reader.filter(|r| r.block != access.block || r.epoch == access.epoch);
-            cell.many = old.is_some_and(|r| r.thread != access.thread || cell.many);
+            cell.has_other_readers = old.is_some_and(|r| r.thread != access.thread || cell.has_other_readers);
             cell.reader = Some(access);
         }
         Ok(self.bytes[at..at + len].iter().rev().fold(0, |x, &b| x << 8 | u128::from(b)))
@@ -96,7 +96,7 @@ impl Region {
         for (i, cell) in self.cells[at..at + len].iter_mut().enumerate() {
             let read_by_other = cell.reader.is_some_and(|r| {
                 r.races_with(&access)
-                    || (cell.many
+                    || (cell.has_other_readers
                         && (r.block != access.block || r.epoch == access.epoch)
                         && !(r.atomic && access.atomic))
             });

@@ -7,7 +7,7 @@
 use crate::convert::{self, format_of};
 use crate::exact::{F32, F64, Format};
 use crate::float::{self, Op};
-use crate::int::{self, cut};
+use crate::int::{self, truncate_bits};
 use rtcg_ptx::ast::*;
 
 /// What an instruction writes.
@@ -22,7 +22,7 @@ pub(crate) trait Operands {
     /// The condition code.
     fn carry(&self) -> Result<bool, String>;
     /// Notes that the result depends on what CUDA leaves open; see [`crate::Report::open`].
-    fn note_open(&self);
+    fn note_unspecified(&self);
     /// Declared size of a register.
     fn size(&self, reg: Reg) -> u32;
 }
@@ -34,16 +34,16 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
         Inst::Unary { op, ty, mods, dst, a } => one(dst, unary(*op, *ty, mods, r.get(a, ty.bits())?)?),
         Inst::Binary { op, ty, mods, dst, a, b } => {
             let b_bits = if takes_amount(*op) { 32 } else { ty.bits() };
-            let copies = *op == BinOp::CopySign;
+            let copies = *op == BinaryOp::CopySign;
             if *ty == Type::F64 && !copies && several_nans(&[r.get(a, 64)?, r.get(b, 64)?]) {
-                r.note_open();
+                r.note_unspecified();
             }
             one(dst, binary(*op, *ty, mods, r.get(a, ty.bits())?, r.get(b, b_bits)?)?)
         }
         Inst::Ternary { op, ty, mods, dst, a, b, c } => {
             let [ab, bb, cb] = ternary_bits(*op, *ty);
             if *ty == Type::F64 && several_nans(&[r.get(a, 64)?, r.get(b, 64)?, r.get(c, 64)?]) {
-                r.note_open();
+                r.note_unspecified();
             }
             one(dst, ternary(*op, *ty, mods, r.get(a, ab)?, r.get(b, bb)?, r.get(c, cb)?)?)
         }
@@ -83,7 +83,7 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
             for (i, truth) in truths.into_iter().enumerate() {
                 let yes = match format_of(*dty) {
                     Some(f) => f.one().into(),
-                    None => cut(part, u128::MAX),
+                    None => truncate_bits(part, u128::MAX),
                 };
                 value |= if combined(r, combine, truth)? { yes << (part * i as u32) } else { 0 };
             }
@@ -93,7 +93,7 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
             let value = cvt(*dty, *sty, mods, r.get(a, sty.bits())?);
             // A wider register gets the value extended.
             let wide = if dty.is_signed() { int::read(dty.bits(), true, value) as u128 } else { value };
-            one(dst, cut(r.size(*dst), wide))
+            one(dst, truncate_bits(r.size(*dst), wide))
         }
         Inst::CvtPack { dty, sty, mods, dst, a, b } => {
             let (high, low) = (r.get(a, sty.bits())?, r.get(b, sty.bits())?);
@@ -106,14 +106,14 @@ pub(crate) fn eval(inst: &Inst, r: &dyn Operands) -> Result<(Writes, Option<bool
                 Ok(int::clamp(n, *signed, int::read(32, true, r.get(o, 32)?)))
             };
             let above = if n == 16 { 0 } else { r.get(c, 32)? << (2 * n) };
-            one(dst, cut(32, part(b)? | part(a)? << n | above))
+            one(dst, truncate_bits(32, part(b)? | part(a)? << n | above))
         }
         Inst::Video { video, dst, a, b, c } => {
             one(dst, crate::video::eval(video, r.get(a, 32)?, r.get(b, 32)?, r.get(c, 32)?))
         }
         Inst::MovUnpack { ty, dsts, src } => {
             let (value, part) = (r.get(src, ty.bits())?, ty.bits() / dsts.len() as u32);
-            let parts = (0..).zip(dsts).filter_map(|(i, d)| d.map(|d| (d, cut(part, value >> (part * i)))));
+            let parts = (0..).zip(dsts).filter_map(|(i, d)| d.map(|d| (d, truncate_bits(part, value >> (part * i)))));
             Ok((parts.collect(), None))
         }
         Inst::MovPack { ty, dst, srcs } => {
@@ -136,17 +136,17 @@ fn several_nans(operands: &[u128]) -> bool {
     nans.any(|x| Some(x) != first)
 }
 
-fn takes_amount(op: BinOp) -> bool {
-    use BinOp::*;
+fn takes_amount(op: BinaryOp) -> bool {
+    use BinaryOp::*;
     matches!(op, Shl | Shr | BmskClamp | BmskWrap | SzextClamp | SzextWrap)
 }
 
 /// Sizes of the operands.
-fn ternary_bits(op: TerOp, ty: Type) -> [u32; 3] {
+fn ternary_bits(op: TernaryOp, ty: Type) -> [u32; 3] {
     let n = ty.bits();
     match op {
-        TerOp::MadWide => [n, n, 2 * n],
-        TerOp::Bfe => [n, 32, 32],
+        TernaryOp::MadWide => [n, n, 2 * n],
+        TernaryOp::Bfe => [n, 32, 32],
         _ => [n; 3],
     }
 }
@@ -165,27 +165,27 @@ fn refuse<T>(what: impl std::fmt::Debug, ty: Type) -> Result<T, String> {
     Err(format!("the oracle does not know {what:?} of {ty:?}"))
 }
 
-fn unary(op: UnOp, ty: Type, mods: &FpMods, a: u128) -> Result<u128, String> {
+fn unary(op: UnaryOp, ty: Type, mods: &FpMods, a: u128) -> Result<u128, String> {
     let n = ty.bits();
     if let Some(f) = format_of(ty) {
         return float_unary(op, ty, f, mods, a);
     }
     let x = int::read(n.min(64), true, a);
     Ok(match op {
-        UnOp::Abs => cut(n, x.unsigned_abs()),
-        UnOp::Neg => cut(n, -x as u128),
-        UnOp::Not => cut(n, !a),
-        UnOp::Cnot => u128::from(a == 0),
-        UnOp::PendingCount => crate::mbarrier::pending_of(a),
-        UnOp::Popc => (0..n).filter(|&i| int::bit(a, i)).count() as u128,
-        UnOp::Clz => (0..n).rev().take_while(|&i| !int::bit(a, i)).count() as u128,
-        UnOp::Brev => int::from_bits(n, |i| int::bit(a, n - 1 - i)),
-        UnOp::Bfind { shiftamt } => int::bfind(n, ty.is_signed(), shiftamt, a),
+        UnaryOp::Abs => truncate_bits(n, x.unsigned_abs()),
+        UnaryOp::Neg => truncate_bits(n, -x as u128),
+        UnaryOp::Not => truncate_bits(n, !a),
+        UnaryOp::Cnot => u128::from(a == 0),
+        UnaryOp::PendingCount => crate::mbarrier::pending_of(a),
+        UnaryOp::Popc => (0..n).filter(|&i| int::bit(a, i)).count() as u128,
+        UnaryOp::Clz => (0..n).rev().take_while(|&i| !int::bit(a, i)).count() as u128,
+        UnaryOp::Brev => int::from_bits(n, |i| int::bit(a, n - 1 - i)),
+        UnaryOp::Bfind { shiftamt } => int::bfind(n, ty.is_signed(), shiftamt, a),
         _ => return refuse(op, ty),
     })
 }
 
-fn float_unary(op: UnOp, ty: Type, f: Format, mods: &FpMods, a: u128) -> Result<u128, String> {
+fn float_unary(op: UnaryOp, ty: Type, f: Format, mods: &FpMods, a: u128) -> Result<u128, String> {
     if mods.approx {
         return Err(format!("the oracle does not know the approximate {op:?}"));
     }
@@ -194,22 +194,24 @@ fn float_unary(op: UnOp, ty: Type, f: Format, mods: &FpMods, a: u128) -> Result<
     let test = |truth: bool| Ok(truth.into());
     let arithmetic = |op| Ok(by_part(ty, [a, 0, 0], |x| float::arithmetic(op, f, mods, x)));
     match op {
-        UnOp::Abs | UnOp::Neg => Ok(by_part(ty, [a, 0, 0], |[x, ..]| float::sign_change(f, mods, op == UnOp::Neg, x))),
-        UnOp::Sqrt => arithmetic(Op::Sqrt),
-        UnOp::Rcp => arithmetic(Op::Rcp),
-        UnOp::TestFinite => test(finite),
-        UnOp::TestInfinite => test(f.magnitude(bits) == f.infinity()),
-        UnOp::TestNumber => test(!f.is_nan(bits)),
-        UnOp::TestNotANumber => test(f.is_nan(bits)),
+        UnaryOp::Abs | UnaryOp::Neg => {
+            Ok(by_part(ty, [a, 0, 0], |[x, ..]| float::sign_change(f, mods, op == UnaryOp::Neg, x)))
+        }
+        UnaryOp::Sqrt => arithmetic(Op::Sqrt),
+        UnaryOp::Rcp => arithmetic(Op::Rcp),
+        UnaryOp::TestFinite => test(finite),
+        UnaryOp::TestInfinite => test(f.magnitude(bits) == f.infinity()),
+        UnaryOp::TestNumber => test(!f.is_nan(bits)),
+        UnaryOp::TestNotANumber => test(f.is_nan(bits)),
         // Hardware counts zero among the normal numbers.
-        UnOp::TestNormal => test(finite && !f.is_subnormal(bits)),
-        UnOp::TestSubnormal => test(f.is_subnormal(bits)),
+        UnaryOp::TestNormal => test(finite && !f.is_subnormal(bits)),
+        UnaryOp::TestSubnormal => test(f.is_subnormal(bits)),
         _ => refuse(op, ty),
     }
 }
 
-fn binary(op: BinOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, String> {
-    use BinOp::*;
+fn binary(op: BinaryOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, String> {
+    use BinaryOp::*;
     if let Some(f) = format_of(ty) {
         return float_binary(op, ty, f, mods, a, b);
     }
@@ -220,8 +222,8 @@ fn binary(op: BinOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, 
     }
     let (n, signed) = (ty.bits(), ty.is_signed());
     let (x, y) = (int::read(n.min(64), signed, a), int::read(n.min(64), signed, b));
-    let fit = |v: i128| if mods.sat { int::clamp(n, signed, v) } else { cut(n, v as u128) };
-    let relu = |v: i128| cut(n, if mods.relu { v.max(0) } else { v } as u128);
+    let fit = |v: i128| if mods.sat { int::clamp(n, signed, v) } else { truncate_bits(n, v as u128) };
+    let relu = |v: i128| truncate_bits(n, if mods.relu { v.max(0) } else { v } as u128);
     let low24 = || int::product(24, signed, a, b);
     Ok(match op {
         Add => fit(x + y),
@@ -233,11 +235,11 @@ fn binary(op: BinOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, 
         And => a & b,
         Or => a | b,
         Xor => a ^ b,
-        Mul => cut(n, int::product(n, signed, a, b)),
+        Mul => truncate_bits(n, int::product(n, signed, a, b)),
         MulHi => int::high(n, signed, a, b),
-        MulWide => cut(2 * n, int::product(n, signed, a, b)),
-        Mul24Lo => cut(32, low24()),
-        Mul24Hi => cut(32, low24() >> 16),
+        MulWide => truncate_bits(2 * n, int::product(n, signed, a, b)),
+        Mul24Lo => truncate_bits(32, low24()),
+        Mul24Hi => truncate_bits(32, low24() >> 16),
         Shl => int::shl(n, a, b as u32),
         Shr => int::shr(n, signed, a, b as u32),
         BmskClamp | BmskWrap => int::bmsk(op == BmskWrap, a as u32, b as u32),
@@ -246,27 +248,27 @@ fn binary(op: BinOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, 
     })
 }
 
-fn float_binary(op: BinOp, ty: Type, f: Format, mods: &FpMods, a: u128, b: u128) -> Result<u128, String> {
+fn float_binary(op: BinaryOp, ty: Type, f: Format, mods: &FpMods, a: u128, b: u128) -> Result<u128, String> {
     if mods.approx || mods.full {
         return Err(format!("the oracle does not know the approximate {op:?}"));
     }
     let arithmetic = |op| Ok(by_part(ty, [a, b, 0], |x| float::arithmetic(op, f, mods, x)));
     match op {
-        BinOp::Add => arithmetic(Op::Add),
-        BinOp::Sub => arithmetic(Op::Sub),
-        BinOp::Mul => arithmetic(Op::Mul),
-        BinOp::Div => arithmetic(Op::Div),
-        BinOp::Min | BinOp::Max => {
-            Ok(by_part(ty, [a, b, 0], |[x, y, _]| float::min_max(f, mods, op == BinOp::Max, x, y)))
+        BinaryOp::Add => arithmetic(Op::Add),
+        BinaryOp::Sub => arithmetic(Op::Sub),
+        BinaryOp::Mul => arithmetic(Op::Mul),
+        BinaryOp::Div => arithmetic(Op::Div),
+        BinaryOp::Min | BinaryOp::Max => {
+            Ok(by_part(ty, [a, b, 0], |[x, y, _]| float::min_max(f, mods, op == BinaryOp::Max, x, y)))
         }
         // The sign of the first operand and the magnitude of the second.
-        BinOp::CopySign => Ok((a as u64 & f.sign() | f.magnitude(b as u64)).into()),
+        BinaryOp::CopySign => Ok((a as u64 & f.sign() | f.magnitude(b as u64)).into()),
         _ => refuse(op, ty),
     }
 }
 
-fn ternary(op: TerOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u128) -> Result<u128, String> {
-    use TerOp::*;
+fn ternary(op: TernaryOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u128) -> Result<u128, String> {
+    use TernaryOp::*;
     let (n, signed) = (ty.bits(), ty.is_signed());
     if let Some(f) = format_of(ty) {
         let first = |x: [u64; 3], max| float::min_max(f, mods, max, x[0], x[1]);
@@ -278,7 +280,7 @@ fn ternary(op: TerOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u128) -> Res
             _ => refuse(op, ty),
         };
     }
-    let plus = |product: u128| cut(n, product.wrapping_add(c));
+    let plus = |product: u128| truncate_bits(n, product.wrapping_add(c));
     let plus_clamped = |product: u128| {
         let sum = int::read(32, true, product) + int::read(32, true, c);
         int::clamp(32, true, sum)
@@ -288,7 +290,7 @@ fn ternary(op: TerOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u128) -> Res
         MadLo => plus(int::product(n, signed, a, b)),
         MadHi if mods.sat => plus_clamped(int::high(n, signed, a, b)),
         MadHi => plus(int::high(n, signed, a, b)),
-        MadWide => cut(2 * n, int::product(n, signed, a, b).wrapping_add(c)),
+        MadWide => truncate_bits(2 * n, int::product(n, signed, a, b).wrapping_add(c)),
         Mad24Lo => plus(low24()),
         Mad24Hi if mods.sat => plus_clamped(low24() >> 16),
         Mad24Hi => plus(low24() >> 16),
@@ -311,15 +313,15 @@ fn carried(op: CarryOp, ty: Type, a: u128, b: u128, c: u128, carry: bool) -> (u1
     let (n, signed, carry) = (ty.bits(), ty.is_signed(), u128::from(carry));
     if op == CarryOp::Sub {
         let borrows = a < b + carry;
-        return (cut(n, a.wrapping_sub(b + carry)), borrows);
+        return (truncate_bits(n, a.wrapping_sub(b + carry)), borrows);
     }
     let (x, y) = match op {
-        CarryOp::MadLo => (cut(n, int::product(n, signed, a, b)), c),
+        CarryOp::MadLo => (truncate_bits(n, int::product(n, signed, a, b)), c),
         CarryOp::MadHi => (int::high(n, signed, a, b), c),
         _ => (a, b),
     };
     let sum = x + y + carry;
-    (cut(n, sum), sum >> n != 0)
+    (truncate_bits(n, sum), sum >> n != 0)
 }
 
 /// One truth, or two of a pair type: low half first.

@@ -6,7 +6,7 @@ mod copies;
 mod textures;
 
 use crate::exact::F64;
-use crate::int::cut;
+use crate::int::truncate_bits;
 use crate::machine::{Grid, function_address};
 use crate::mbarrier::Mbarrier;
 use crate::memory::{Access, Region};
@@ -71,7 +71,7 @@ pub(crate) struct Thread<'m> {
     pub(crate) number: u32,
     /// `%tid`
     pub(crate) tid: [u32; 3],
-    /// Number of the thread in the grid, for races.
+    /// Index of the thread in the grid, for races.
     pub(crate) global_number: u32,
 }
 
@@ -123,7 +123,7 @@ impl Operands for Reader<'_, '_> {
                 (self.thread.address(self.grid, *symbol)?.wrapping_add_signed(*offset)).into()
             }
         };
-        Ok(cut(bits, value))
+        Ok(truncate_bits(bits, value))
     }
 
     fn pred(&self, pred: &PredSrc) -> Result<bool, String> {
@@ -137,8 +137,8 @@ impl Operands for Reader<'_, '_> {
         self.thread.frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
     }
 
-    fn note_open(&self) {
-        self.grid.open.set(true);
+    fn note_unspecified(&self) {
+        self.grid.unspecified.set(true);
     }
 
     fn size(&self, reg: Reg) -> u32 {
@@ -235,7 +235,7 @@ impl<'m> Thread<'m> {
     /// Writes a register.
     pub(crate) fn set(&mut self, reg: Reg, value: u128) -> Result<(), String> {
         let bits = self.function()?.regs[reg.index()].ty.bits();
-        self.frame_mut()?.regs[reg.index()] = Some(cut(bits, value));
+        self.frame_mut()?.regs[reg.index()] = Some(truncate_bits(bits, value));
         Ok(())
     }
 
@@ -382,7 +382,7 @@ impl<'m> Thread<'m> {
                 // Sums in global memory flush subnormal numbers of single precision, in shared ones not.
                 let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW;
                 if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
-                    block.grid.open.set(true);
+                    block.grid.unspecified.set(true);
                 }
                 let new = crate::warp::combine(*op, *ty, flush, old, b, c)?;
                 self.access(block, address, n, true, Some(new))?;

@@ -1,7 +1,7 @@
 //! Matrices between memory and the registers of a warp: `ldmatrix`, `stmatrix`, `wmma.load` and
 //! `wmma.store`. Each element is accessed by itself, by the lane that holds it in a register.
 
-use crate::int::cut;
+use crate::int::truncate_bits;
 use crate::matrix::{Matrix, transpose};
 use crate::thread::{Block, Thread};
 use rtcg_ptx::ast::*;
@@ -42,13 +42,13 @@ pub(crate) fn execute(
         }
         MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride } => {
             let matrix = Matrix { role: *role, shape: *shape, ty: *ty };
-            let place = whole(warp, block, *space, addr, stride.as_ref())?;
+            let place = uniform_address_and_stride(warp, block, *space, addr, stride.as_ref())?;
             let mut registers = vec![vec![0u128; matrix.registers()]; 32];
-            each(matrix, *layout, place, |at, (lane, register, shift)| {
+            for_each_element(matrix, *layout, place, |at, (lane, register, shift)| {
                 let bits = ty.bits();
                 let (byte, within, bytes) = (at / 8, (at % 8) as u32, bits.div_ceil(8) as usize);
                 let value = warp[lane].access(block, byte, bytes, false, None)? >> within;
-                registers[lane][register] |= cut(bits, value) << shift;
+                registers[lane][register] |= truncate_bits(bits, value) << shift;
                 Ok(())
             })?;
             // A fragment with more registers holds the matrix again.
@@ -57,8 +57,8 @@ pub(crate) fn execute(
         }
         MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
             let matrix = Matrix { role: MatrixRole::D, shape: *shape, ty: *ty };
-            let place = whole(warp, block, *space, addr, stride.as_ref())?;
-            each(matrix, *layout, place, |at, (lane, register, shift)| {
+            let place = uniform_address_and_stride(warp, block, *space, addr, stride.as_ref())?;
+            for_each_element(matrix, *layout, place, |at, (lane, register, shift)| {
                 let (at, bytes) = (at / 8, (ty.bits() / 8) as usize);
                 let value = warp[lane].get(block, &srcs[register], ty.register_bits())? >> shift;
                 warp[lane].access(block, at, bytes, false, Some(value)).map(|_| ())
@@ -83,7 +83,7 @@ fn rows(warp: &[Thread<'_>], block: &Block<'_>, space: Space, addr: &Addr, tile:
 }
 
 /// Address and stride, which all lanes must give alike.
-fn whole(
+fn uniform_address_and_stride(
     warp: &[Thread<'_>],
     block: &Block<'_>,
     space: Space,
@@ -103,7 +103,7 @@ fn whole(
 
 /// Calls `f` with the number of the first bit of each element in memory, and its lane, register and
 /// lowest bit there.
-fn each(
+fn for_each_element(
     matrix: Matrix,
     layout: MatrixLayout,
     (address, stride): (u64, Option<u64>),

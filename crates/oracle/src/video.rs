@@ -1,7 +1,7 @@
 //! Video instructions, from the description in the PTX ISA: elements are read as whole numbers, the
 //! operation is done on those, and the result is fitted into what it goes to.
 
-use crate::int::{clamp, cut, read};
+use crate::int::{clamp, read, truncate_bits};
 use rtcg_ptx::ast::*;
 
 /// The result of an instruction for three words.
@@ -54,17 +54,20 @@ fn scalar(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let (at, bits) = part(v.d.into());
     let signed = v.dty.is_signed();
     let exact = operate(v.op, source(a, v.a, v.aty), source(b, v.b, v.bty));
-    let word =
-        if v.sat { cut(32, read(bits, signed, clamp(bits, signed, exact)) as u128) } else { cut(32, exact as u128) };
+    let word = if v.sat {
+        truncate_bits(32, read(bits, signed, clamp(bits, signed, exact)) as u128)
+    } else {
+        truncate_bits(32, exact as u128)
+    };
     let (x, y) = (read(32, signed, word), read(32, signed, c));
     match v.merge {
         VideoMerge::None => word,
-        VideoMerge::Add => cut(32, (x + y) as u128),
-        VideoMerge::Min => cut(32, x.min(y) as u128),
-        VideoMerge::Max => cut(32, x.max(y) as u128),
+        VideoMerge::Add => truncate_bits(32, (x + y) as u128),
+        VideoMerge::Min => truncate_bits(32, x.min(y) as u128),
+        VideoMerge::Max => truncate_bits(32, x.max(y) as u128),
         VideoMerge::Insert => {
-            let place = cut(bits, u128::MAX) << at;
-            c & !place | cut(bits, word) << at
+            let place = truncate_bits(bits, u128::MAX) << at;
+            c & !place | truncate_bits(bits, word) << at
         }
     }
 }
@@ -80,11 +83,12 @@ fn lanes(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let exact = |i: u32| operate(v.op, element(v.a, i, v.aty), element(v.b, i, v.bty));
     let written = |i: &u32| v.d >> i & 1 != 0;
     if v.merge == VideoMerge::Add {
-        return cut(32, (0..n).filter(written).fold(c as i128, |sum, i| sum + exact(i)) as u128);
+        return truncate_bits(32, (0..n).filter(written).fold(c as i128, |sum, i| sum + exact(i)) as u128);
     }
     (0..n).filter(written).fold(c, |word, i| {
-        let value = if v.sat { clamp(bits, v.dty.is_signed(), exact(i)) } else { cut(bits, exact(i) as u128) };
-        word & !(cut(bits, u128::MAX) << (i * bits)) | value << (i * bits)
+        let value =
+            if v.sat { clamp(bits, v.dty.is_signed(), exact(i)) } else { truncate_bits(bits, exact(i) as u128) };
+        word & !(truncate_bits(bits, u128::MAX) << (i * bits)) | value << (i * bits)
     })
 }
 
@@ -96,5 +100,5 @@ fn mad(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let sign = |negative: bool| if negative { -1 } else { 1 };
     let sum = sign(negate_product) * product + sign(negate_c) * read(32, signed, c) + i128::from(plus_one);
     let shifted = sum.div_euclid(1 << shift);
-    if v.sat { clamp(32, signed, shifted) } else { cut(32, shifted as u128) }
+    if v.sat { clamp(32, signed, shifted) } else { truncate_bits(32, shifted as u128) }
 }

@@ -2,7 +2,7 @@
 
 use crate::exact::{BF16, F16, F32, F64};
 use crate::float::{self, Op};
-use crate::int::{self, cut};
+use crate::int::{self, truncate_bits};
 use crate::matrix::{self, Fragment};
 use crate::thread::{Block, State, Thread};
 use crate::tiles;
@@ -32,9 +32,9 @@ pub(crate) fn combine(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: 
         (AtomOp::Add, Type::BF16) => add(BF16, 0),
         (AtomOp::Add, Type::F16x2) => add(F16, 0) | add(F16, 16),
         (AtomOp::Add, Type::BF16x2) => add(BF16, 0) | add(BF16, 16),
-        (AtomOp::Add, _) => cut(n, old + b),
-        (AtomOp::Min, _) if !ty.is_float() => cut(n, x.min(y) as u128),
-        (AtomOp::Max, _) if !ty.is_float() => cut(n, x.max(y) as u128),
+        (AtomOp::Add, _) => truncate_bits(n, old + b),
+        (AtomOp::Min, _) if !ty.is_float() => truncate_bits(n, x.min(y) as u128),
+        (AtomOp::Max, _) if !ty.is_float() => truncate_bits(n, x.max(y) as u128),
         (AtomOp::And, _) => old & b,
         (AtomOp::Or, _) => old | b,
         (AtomOp::Xor, _) => old ^ b,
@@ -81,7 +81,7 @@ pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<
             (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != State::Done).collect();
         let here = |t: &Thread<'_>| t.state == State::Warp(mask) && t.place() == place;
         if members.iter().all(|&i| here(&warp[i])) {
-            together(warp, block, &members)?;
+            execute_collective(warp, block, &members)?;
             progress = true;
         }
     }
@@ -99,18 +99,18 @@ pub(crate) fn resolve_activemask(warp: &mut [Thread<'_>]) -> Result<bool, String
         if let Some(Statement { inst: Inst::Activemask { dst }, .. }) = warp[i].statement()? {
             warp[i].set(*dst, mask)?;
         }
-        go_on(&mut warp[i])?;
+        advance_thread(&mut warp[i])?;
     }
     Ok(true)
 }
 
-fn go_on(thread: &mut Thread<'_>) -> Result<(), String> {
+fn advance_thread(thread: &mut Thread<'_>) -> Result<(), String> {
     thread.state = State::Ready;
     thread.advance()
 }
 
 /// Executes one operation for all its members.
-fn together(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &[usize]) -> Result<(), String> {
+fn execute_collective(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &[usize]) -> Result<(), String> {
     let statement = warp[members[0]].statement()?.ok_or("a warp operation beyond the body")?;
     if let (Inst::Matrix(matrix), 32) = (&statement.inst, members.len())
         && let Some(writes) = tiles::execute(warp, block, matrix)?
@@ -210,7 +210,7 @@ fn finish(warp: &mut [Thread<'_>], members: &[usize], writes: Vec<Vec<(Reg, u128
         for (dst, value) in list {
             warp[i].set(dst, value)?;
         }
-        go_on(&mut warp[i])?;
+        advance_thread(&mut warp[i])?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub type BlockId = u32;
 
 /// Where a consumer wants a block boundary beyond the necessary ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Split {
+pub struct BlockBoundary {
     /// The statement begins a block.
     pub before: bool,
     /// The statement ends a block.
@@ -46,9 +46,9 @@ pub enum Terminator {
         guard: Option<(Guard, BlockId)>,
     },
     /// `ret`, `exit`, `trap`, or the end of the body, which returns.
-    Leave,
+    Exit,
     /// A guarded `ret` or `exit`.
-    LeaveIf {
+    ExitIf {
         /// Its guard.
         guard: Guard,
         /// Where the other lanes go.
@@ -69,8 +69,8 @@ impl Terminator {
                 targets.iter().copied().for_each(&mut f);
                 guard.iter().for_each(|(_, otherwise)| f(*otherwise));
             }
-            Terminator::LeaveIf { otherwise, .. } => f(*otherwise),
-            Terminator::Leave => {}
+            Terminator::ExitIf { otherwise, .. } => f(*otherwise),
+            Terminator::Exit => {}
         }
     }
 
@@ -86,8 +86,8 @@ impl Terminator {
                 targets.iter_mut().for_each(renumber);
                 guard.iter_mut().for_each(|(_, otherwise)| renumber(otherwise));
             }
-            Terminator::LeaveIf { otherwise, .. } => renumber(otherwise),
-            Terminator::Leave => {}
+            Terminator::ExitIf { otherwise, .. } => renumber(otherwise),
+            Terminator::Exit => {}
         }
     }
 }
@@ -148,11 +148,11 @@ pub struct Cfg {
 impl Cfg {
     /// The graph with the necessary boundaries only.
     pub fn new(function: &Function) -> Self {
-        Self::build(function, |_| Split::default())
+        Self::build(function, |_| BlockBoundary::default())
     }
 
     /// The graph with further boundaries where `split` wants them.
-    pub fn build(function: &Function, split: impl FnMut(&Statement) -> Split) -> Self {
+    pub fn build(function: &Function, split: impl FnMut(&Statement) -> BlockBoundary) -> Self {
         let blocks = cut(function, split);
         let first_order = depth_first(&blocks);
         let mut blocks = renumber(blocks, &first_order);
@@ -219,7 +219,7 @@ fn ends_block(statement: &Statement) -> bool {
 }
 
 /// Cuts the body into blocks in the order of the text. Block 0 begins the body.
-fn cut(function: &Function, mut split: impl FnMut(&Statement) -> Split) -> Vec<Block> {
+fn cut(function: &Function, mut split: impl FnMut(&Statement) -> BlockBoundary) -> Vec<Block> {
     let n = function.body.len();
     let mut leader = vec![false; n + 1];
     leader[0] = true;
@@ -244,7 +244,7 @@ fn cut(function: &Function, mut split: impl FnMut(&Statement) -> Split) -> Vec<B
         let end = starts.get(id + 1).copied().unwrap_or(n);
         let last = if end > start { function.body.get(end - 1) } else { None };
         let terminator = match last {
-            None => Terminator::Leave,
+            None => Terminator::Exit,
             Some(last) => terminator(last, id as u32 + 1, |label| block_at[position(label)]),
         };
         Block { start: start as u32, end: end as u32, terminator, successors: Vec::new(), predecessors: Vec::new() }
@@ -263,8 +263,8 @@ fn terminator(last: &Statement, next: BlockId, block_of: impl Fn(Label) -> Block
             targets: targets.iter().map(|&target| block_of(target)).collect(),
             guard: guard.map(|guard| (guard, next)),
         },
-        (Inst::Ret | Inst::Exit | Inst::Trap, None) => Terminator::Leave,
-        (Inst::Ret | Inst::Exit, Some(guard)) => Terminator::LeaveIf { guard, otherwise: next },
+        (Inst::Ret | Inst::Exit | Inst::Trap, None) => Terminator::Exit,
+        (Inst::Ret | Inst::Exit, Some(guard)) => Terminator::ExitIf { guard, otherwise: next },
         _ => Terminator::Jump(next),
     }
 }
@@ -362,7 +362,7 @@ fn dominates(idom: &[u32], a: u32, mut b: u32) -> bool {
 /// The same on the reversed graph, with a node 0 for the exit.
 fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
     let n = blocks.len();
-    let leaves = |id: u32| matches!(blocks[id as usize].terminator, Terminator::Leave | Terminator::LeaveIf { .. });
+    let leaves = |id: u32| matches!(blocks[id as usize].terminator, Terminator::Exit | Terminator::ExitIf { .. });
     // Reverse post-order of the reversed graph from the exit; blocks that never leave are absent.
     let mut number = vec![NONE; n];
     let mut order = Vec::with_capacity(n);

@@ -135,7 +135,7 @@ impl Effect {
                 statement.for_each_def(|reg| _ = effect.defs.insert(reg));
             }
         }
-        if block.start == block.end || matches!(block.terminator, crate::cfg::Terminator::Leave) {
+        if block.start == block.end || matches!(block.terminator, crate::cfg::Terminator::Exit) {
             let mut read = |reg: Reg| {
                 if !effect.defs.contains(reg) {
                     effect.uses.insert(reg);

@@ -7,7 +7,7 @@ use crate::errors::{LogicError, OrRaise, compile_error, driver_error};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtcg::Names;
+use rtcg::CppNames;
 use rtcg::compile::{BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ fn cache_policy(cache_dir: Option<&Bound<'_, PyAny>>) -> PyResult<CachePolicy> {
 
 /// What Python passes to compile something.
 #[derive(FromPyObject)]
-struct Wishes<'py>(
+struct CompileOptions<'py>(
     String,
     String,
     Vec<String>,
@@ -57,9 +57,10 @@ struct Wishes<'py>(
     String,
 );
 
-impl Wishes<'_> {
+impl CompileOptions<'_> {
     fn request(self) -> PyResult<CompileRequest> {
-        let Wishes(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) = self;
+        let CompileOptions(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) =
+            self;
         let mut request = CompileRequest::new(source, target_here(binary_kind(&target)?)?);
         request.options = options;
         request.options.extend(arch.map(|a| format!("-arch={a}")));
@@ -75,9 +76,9 @@ impl Wishes<'_> {
 
 /// A program to be compiled, and the names of C++ in it.
 #[pyclass(name = "Program", module = "pycuda._rtcg", frozen)]
-struct PyProgram(Names);
+struct PyProgram(CppNames);
 
-fn found<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
+fn get_or_raise<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
     result.map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         rtcg::Error::Compile(error) => compile_error(py, *error),
@@ -88,11 +89,11 @@ fn found<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
 #[pymethods]
 impl PyProgram {
     #[new]
-    #[pyo3(signature = (wishes, name_expressions = Vec::new()))]
-    fn new(wishes: Wishes<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
-        let mut request = wishes.request()?;
+    #[pyo3(signature = (options_of_call, name_expressions = Vec::new()))]
+    fn new(options_of_call: CompileOptions<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
+        let mut request = options_of_call.request()?;
         request.name_expressions = name_expressions;
-        Ok(Self(Names::new(request)))
+        Ok(Self(CppNames::new(request)))
     }
 
     /// Compiles; returns `(binary, log, from_cache)`.
@@ -109,19 +110,19 @@ impl PyProgram {
     }
 
     fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<KernelObject> {
-        found(py, py.detach(|| self.0.function(&module.0, name))).map(KernelObject)
+        get_or_raise(py, py.detach(|| self.0.function(&module.0, name))).map(KernelObject)
     }
 
     fn get_global(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<(u64, usize)> {
-        found(py, py.detach(|| self.0.global(&module.0, name)))
+        get_or_raise(py, py.detach(|| self.0.global(&module.0, name)))
     }
 
     fn get_texref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyTextureReference> {
-        found(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference::from)
+        get_or_raise(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference::from)
     }
 
     fn get_surfref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PySurfaceReference> {
-        found(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference::from)
+        get_or_raise(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference::from)
     }
 }
 

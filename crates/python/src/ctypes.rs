@@ -44,8 +44,8 @@ fn vector_dtypes(py: Python<'_>) -> PyResult<&Vec<(Py<PyArrayDescr>, String)>> {
     VECTORS.get_or_try_init(py, || {
         let mut all = Vec::new();
         for base in VECTOR_NAMES {
-            for lanes in 1..=4 {
-                let name = format!("{base}{lanes}");
+            for components in 1..=4 {
+                let name = format!("{base}{components}");
                 let dtype = dtype_of_ctype(py, &lookup(&name)?)?.unbind();
                 all.push((dtype, name));
             }
@@ -98,9 +98,9 @@ pub(crate) fn dtype_of_ctype<'py>(py: Python<'py>, ctype: &CType) -> PyResult<Bo
     match ctype.form {
         Form::Number(kind) => PyArrayDescr::new(py, format!("{kind}{size}")),
         Form::BFloat16 => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr("bfloat16")?),
-        Form::Vector { kind, lanes } => {
-            let part = format!("{kind}{}", size / usize::from(lanes));
-            let fields = ["x", "y", "z", "w"].into_iter().take(lanes.into()).map(|name| (name, &part));
+        Form::Vector { kind, components } => {
+            let part = format!("{kind}{}", size / usize::from(components));
+            let fields = ["x", "y", "z", "w"].into_iter().take(components.into()).map(|name| (name, &part));
             PyArrayDescr::new(py, PyList::new(py, fields)?.into_any())
         }
         Form::Registered(number) => {
@@ -249,7 +249,7 @@ impl ArrayHolder {
 }
 
 /// A Python argument as a kernel takes it.
-pub(crate) enum Held<'py> {
+pub(crate) enum HeldArgument<'py> {
     Array(ArrayHolder),
     Bytes([u8; 16], u8),
     Structure(Bound<'py, PyBytes>),
@@ -260,14 +260,14 @@ pub(crate) enum Held<'py> {
     },
 }
 
-impl Held<'_> {
+impl HeldArgument<'_> {
     /// The argument, whose length in elements is `n` where only an address is known.
     pub(crate) fn value<'a>(&'a self, itemsize: usize, n: &'a [usize], strides: &'a [isize]) -> Value<'a> {
         match self {
-            Held::Array(holder) => Value::Array(holder.view()),
-            Held::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
-            Held::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
-            Held::Address { ptr, context } => Value::Array(ArrayView {
+            HeldArgument::Array(holder) => Value::Array(holder.view()),
+            HeldArgument::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
+            HeldArgument::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
+            HeldArgument::Address { ptr, context } => Value::Array(ArrayView {
                 ptr: *ptr,
                 shape: n,
                 strides,
@@ -283,29 +283,32 @@ impl Held<'_> {
 pub(crate) type PerArgument<T> = SmallVec<[T; 8]>;
 
 /// The arguments of a call, each by its declaration. Their number is checked by the core.
-pub(crate) fn hold_all<'py>(declared: &[Argument], args: &Bound<'py, PyTuple>) -> PyResult<PerArgument<Held<'py>>> {
+pub(crate) fn hold_all<'py>(
+    declared: &[Argument],
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<PerArgument<HeldArgument<'py>>> {
     args.iter()
         .enumerate()
         .map(|(at, object)| match declared.get(at) {
             Some(argument) => hold(argument, &object),
-            None => Ok(Held::Address { ptr: 0, context: 0 }),
+            None => Ok(HeldArgument::Address { ptr: 0, context: 0 }),
         })
         .collect()
 }
 
-fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
     if !argument.is_vector {
         return scalar_bytes(argument, object);
     }
     if let Some(holder) = ArrayHolder::of(object)? {
-        return Ok(Held::Array(holder));
+        return Ok(HeldArgument::Array(holder));
     }
     if let Some((ptr, _)) = own_memory(object)? {
         let plain = object.cast::<PyDeviceAllocation>();
-        return Ok(Held::Address { ptr, context: plain.map_or(0, |memory| memory.get().0.context().number()) });
+        return Ok(HeldArgument::Address { ptr, context: plain.map_or(0, |memory| memory.get().0.context().number()) });
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
-        return Ok(Held::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
+        return Ok(HeldArgument::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
     }
     Err(expected(argument, object, "a GPUArray or another array on the device"))
 }
@@ -322,7 +325,7 @@ fn expected(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr
 /// Values of each call together with what stands for bare addresses: the shape of the first array.
 pub(crate) fn values<'a>(
     declared: &[Argument],
-    held: &'a [Held<'_>],
+    held: &'a [HeldArgument<'_>],
     shape: &'a [usize],
     strides: &'a [Vec<isize>],
 ) -> PerArgument<Value<'a>> {
@@ -336,11 +339,12 @@ pub(crate) fn values<'a>(
 }
 
 /// The shape of the first real array, and strides in it for each argument's type.
-pub(crate) fn stand_in_layout(declared: &[Argument], held: &[Held<'_>]) -> (Vec<usize>, Vec<Vec<isize>>) {
-    if !held.iter().any(|h| matches!(h, Held::Address { .. })) {
+pub(crate) fn stand_in_layout(declared: &[Argument], held: &[HeldArgument<'_>]) -> (Vec<usize>, Vec<Vec<isize>>) {
+    if !held.iter().any(|h| matches!(h, HeldArgument::Address { .. })) {
         return (Vec::new(), Vec::new());
     }
-    let first = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().shape.to_vec()) } else { None });
+    let first =
+        held.iter().find_map(|h| if let HeldArgument::Array(a) = h { Some(a.view().shape.to_vec()) } else { None });
     let shape = first.unwrap_or_default();
     let strides = declared
         .iter()
@@ -350,7 +354,7 @@ pub(crate) fn stand_in_layout(declared: &[Argument], held: &[Held<'_>]) -> (Vec<
 }
 
 /// A Python value as the bytes of the declared type.
-fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
     let ctype = &argument.ctype;
     let mut bytes = [0u8; 16];
     let mut put = |src: &[u8]| bytes[..src.len()].copy_from_slice(src);
@@ -371,7 +375,7 @@ fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResul
         (Form::Number(kind), size) => put(&integer(argument, object, kind, size)?.to_ne_bytes()[..size]),
         _ => return structure_bytes(argument, object),
     }
-    Ok(Held::Bytes(bytes, ctype.itemsize as u8))
+    Ok(HeldArgument::Bytes(bytes, ctype.itemsize as u8))
 }
 
 fn real(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -412,7 +416,7 @@ fn integer(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, size: usi
     )))
 }
 
-fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
     let py = object.py();
     let dtype = dtype_of_ctype(py, &argument.ctype)?;
     let array = py.import("numpy")?.getattr("asarray")?.call1((object, dtype))?;
@@ -420,7 +424,7 @@ fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyRe
     if bytes.as_bytes().len() != argument.ctype.itemsize {
         return Err(expected(argument, object, "one structure"));
     }
-    Ok(Held::Structure(bytes))
+    Ok(HeldArgument::Structure(bytes))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,7 +4,7 @@ use crate::ctypes::{ArrayHolder, ctype_of_dtype};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::current_context;
 use crate::errors::generator_error;
-use crate::pointer::mark_used;
+use crate::pointer::record_pointer_use;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -80,7 +80,7 @@ impl PyCounterGenerator {
             stream_of(stream),
         );
         filled.map_err(|error| generator_error(py, error))?;
-        mark_used(data, stream_of(stream));
+        record_pointer_use(data, stream_of(stream));
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl PyCounterGenerator {
         let filled =
             self.0.fill(&current_context()?, Draw::Integers, &element, &holder.view(), parameters, stream_of(stream));
         filled.map_err(|error| generator_error(py, error))?;
-        mark_used(data, stream_of(stream));
+        record_pointer_use(data, stream_of(stream));
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl PyCounterGenerator {
         let (holder, element) = target(data)?;
         let filled = self.0.permutation(&current_context()?, &element, &holder.view(), stream_of(stream));
         filled.map_err(|error| generator_error(py, error))?;
-        mark_used(data, stream_of(stream));
+        record_pointer_use(data, stream_of(stream));
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl PySequential {
         let (holder, element) = target(data)?;
         let filled = self.0.fill(draw_of(draw)?, &element, &holder.view(), Parameters::Real(p, q), stream_of(stream));
         filled.map_err(|error| generator_error(py, error))?;
-        mark_used(data, stream_of(stream));
+        record_pointer_use(data, stream_of(stream));
         Ok(())
     }
 

@@ -1,18 +1,18 @@
 //! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
-use crate::ctypes::{Held, arguments_of, hold_all, stand_in_layout, values};
+use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values};
 use crate::driver::function::KernelObject;
-use crate::driver::resource::Late;
+use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::texture::PyTextureReference;
-use crate::elementwise_again::LastCall;
+use crate::elementwise_cached_call::LastCall;
 use crate::errors::{OrRaise, generator_error};
-use crate::pointer::arguments_used_in;
+use crate::pointer::record_argument_uses;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use rtcg::codegen::pointwise::Pointwise;
-use rtcg::generators::{CompileSettings, Elementwise, Region};
+use rtcg::generators::{CompileSettings, Elementwise, IndexRange};
 
 /// The context that the calling thread works in. Should another library have made its own one current in
 /// the driver, the calls that fail for that reason put ours back.
@@ -33,7 +33,7 @@ pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSetti
 #[derive(Default)]
 #[pyclass(name = "ElementwiseKernel", module = "pycuda.elementwise", frozen, subclass, weakref, dict)]
 pub(crate) struct PyElementwiseKernel {
-    kernel: Late<Elementwise>,
+    kernel: LateInit<Elementwise>,
     last: LastCall,
 }
 
@@ -84,7 +84,7 @@ impl PyElementwiseKernel {
         stream: Option<&Bound<'py, PyStream>>,
     ) -> PyResult<()> {
         let is_plain = range.is_none() && slice.is_none() && stream.is_none();
-        if is_plain && let Some(called) = self.last.call_again(args) {
+        if is_plain && let Some(called) = self.last.call_cached(args) {
             return called;
         }
         let declared = &self.kernel.spec().arguments;
@@ -96,14 +96,14 @@ impl PyElementwiseKernel {
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
         let launched = unsafe {
             match is_plain {
-                true => self.kernel.launch_to_repeat(&ctx, &values),
+                true => self.kernel.launch_and_cache(&ctx, &values),
                 false => self.kernel.launch(&ctx, &values, region, stream_of(stream)).map(|()| None),
             }
         };
-        let repeat = launched.map_err(|error| generator_error(py, error))?;
-        arguments_used_in(args, stream_of(stream));
+        let cached_launch = launched.map_err(|error| generator_error(py, error))?;
+        record_argument_uses(args, stream_of(stream));
         if is_plain {
-            self.last.remember(declared, args, repeat);
+            self.last.remember(declared, args, cached_launch);
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl PyElementwiseKernel {
         let held = hold_all(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
         let values = values(declared, &held, &shape, &strides);
-        let source = self.kernel.source_for(&current_context()?, &values, Region::All);
+        let source = self.kernel.source_for(&current_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
 
@@ -168,18 +168,19 @@ fn not_indices(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
 fn region_of(
     range: Option<&Bound<'_, PyAny>>,
     slice: Option<&Bound<'_, PyAny>>,
-    held: &[Held<'_>],
-) -> PyResult<Region> {
+    held: &[HeldArgument<'_>],
+) -> PyResult<IndexRange> {
     match (range, slice) {
         (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
-        (None, None) => Ok(Region::All),
+        (None, None) => Ok(IndexRange::All),
         (None, Some(slice)) => {
             let slice = slice.cast::<PySlice>().map_err(|_| not_indices("slice", slice, "a slice"))?;
-            let arrays = held.iter().find_map(|h| if let Held::Array(a) = h { Some(a.view().size()) } else { None });
+            let arrays =
+                held.iter().find_map(|h| if let HeldArgument::Array(a) = h { Some(a.view().size()) } else { None });
             let size =
                 arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
             let indices = slice.indices(size as isize)?;
-            Ok(Region::Range { start: indices.start as i64, stop: indices.stop as i64, step: indices.step as i64 })
+            Ok(IndexRange::Range { start: indices.start as i64, stop: indices.stop as i64, step: indices.step as i64 })
         }
         (Some(range), None) => {
             let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
@@ -187,7 +188,7 @@ fn region_of(
             let (start, stop, step) =
                 (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
             let stop = stop.ok_or_else(|| not_indices("range", range, "one with a stop"))?;
-            Ok(Region::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
+            Ok(IndexRange::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
         }
     }
 }

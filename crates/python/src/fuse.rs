@@ -1,4 +1,4 @@
-//! `pycuda.fuse`: the ends of a block in which operations are put off.
+//! `pycuda.fuse`: the ends of a block in which operations are deferred.
 
 use crate::errors::{FusionError, array_error};
 use pyo3::prelude::*;
@@ -16,10 +16,10 @@ fn fuse_leave(py: Python<'_>, traced: bool) -> PyResult<()> {
     fuse::leave(traced).map_err(|error| array_error(py, error))
 }
 
-/// Computes what this thread has put off.
+/// Computes what this thread has deferred.
 #[pyfunction]
-fn fuse_settle(py: Python<'_>) -> PyResult<()> {
-    fuse::settle().map_err(|error| array_error(py, error))
+fn fuse_flush(py: Python<'_>) -> PyResult<()> {
+    fuse::flush().map_err(|error| array_error(py, error))
 }
 
 /// Whether this thread puts operations off.
@@ -33,5 +33,5 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_is_active, m)?)?;
-    m.add_function(wrap_pyfunction!(fuse_settle, m)?)
+    m.add_function(wrap_pyfunction!(fuse_flush, m)?)
 }

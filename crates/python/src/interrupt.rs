@@ -55,7 +55,7 @@ pub(crate) fn take_raised() -> Option<PyErr> {
 /// Waits for kernels that still run, but not for ever.
 #[pyfunction]
 fn end_work(py: Python<'_>) -> PyResult<()> {
-    py.detach(rtcg::driver::end_work);
+    py.detach(rtcg::driver::finish_or_cancel_work);
     take_raised().map_or(Ok(()), Err)
 }
 

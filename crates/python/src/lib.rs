@@ -10,13 +10,14 @@
 
 use pyo3::prelude::*;
 
+mod blocking;
 mod checking;
 mod compiler;
 mod ctypes;
 mod curandom;
 mod driver;
 mod elementwise;
-mod elementwise_again;
+mod elementwise_cached_call;
 mod enums;
 mod errors;
 mod fuse;
@@ -30,13 +31,12 @@ mod pointer;
 mod reduction;
 mod tools;
 mod tracing;
-mod waiting;
 
 #[pymodule]
 fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
     interrupt::register(m)?;
-    waiting::register();
+    blocking::register();
     checking::register(m)?;
     enums::register(m)?;
     compiler::register(m)?;

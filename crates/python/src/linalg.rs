@@ -5,7 +5,7 @@ use crate::gpuarray::PyGpuArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{Arg, GpuArray, Limits, MatrixNorm, Result, Tolerance, Triangle};
+use rtcg::array::{Arg, GpuArray, IterationLimits, MatrixNorm, Result, Tolerance, Triangle};
 
 type Any<'py> = Bound<'py, PyAny>;
 type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
@@ -62,7 +62,7 @@ fn linalg_cholesky<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
 fn linalg_qr<'py>(a: Array<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
     match mode {
         "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
-        "r" => tuple_of(a, |a| Ok([a.qr_triangle()?])),
+        "r" => tuple_of(a, |a| Ok([a.qr_r()?])),
         "raw" => tuple_of(a, |a| a.qr_raw().map(Into::into)),
         _ => Err(PyValueError::new_err(format!(
             "Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"
@@ -76,28 +76,28 @@ fn triangle_of(upper: bool) -> Triangle {
 
 #[pyfunction]
 fn linalg_eigh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| a.eigh(triangle_of(upper), Limits::default()).map(Into::into))
+    tuple_of(a, |a| a.eigh(triangle_of(upper), IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
 fn linalg_eigvalsh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
-    array_of(a, |a| a.eigvalsh(triangle_of(upper), Limits::default()))
+    array_of(a, |a| a.eigvalsh(triangle_of(upper), IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_eig<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| a.eig(Limits::default()).map(Into::into))
+    tuple_of(a, |a| a.eig(IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
 fn linalg_eigvals<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
-    array_of(a, |a| a.eigvals(Limits::default()))
+    array_of(a, |a| a.eigvals(IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_svd<'py>(a: Array<'_, 'py>, full: bool, hermitian: bool) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(a, |a| {
-        let limits = Limits::default();
+        let limits = IterationLimits::default();
         let found = if hermitian { a.svd_of_hermitian(limits)? } else { a.svd(full, limits)? };
         Ok([found.u, found.s, found.vh])
     })
@@ -105,17 +105,17 @@ fn linalg_svd<'py>(a: Array<'_, 'py>, full: bool, hermitian: bool) -> PyResult<B
 
 #[pyfunction]
 fn linalg_svdvals<'py>(a: Array<'_, 'py>, hermitian: bool) -> PyResult<Any<'py>> {
-    let limits = Limits::default();
+    let limits = IterationLimits::default();
     array_of(a, |a| if hermitian { a.svdvals_of_hermitian(limits) } else { a.svdvals(limits) })
 }
 
 /// An array with a tolerance of each matrix, or a number for all.
-enum Ratio {
+enum RcondArg {
     Array(GpuArray),
     Number(f64),
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Ratio {
+impl<'a, 'py> FromPyObject<'a, 'py> for RcondArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
@@ -126,36 +126,36 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ratio {
     }
 }
 
-impl Ratio {
+impl RcondArg {
     fn as_operand(&self) -> Arg<'_> {
         match self {
-            Ratio::Array(array) => array.into(),
-            Ratio::Number(number) => (*number).into(),
+            RcondArg::Array(array) => array.into(),
+            RcondArg::Number(number) => (*number).into(),
         }
     }
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, ratio, hermitian))]
-fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<Ratio>, hermitian: bool) -> PyResult<Any<'py>> {
-    let tolerance = ratio.as_ref().map_or(Tolerance::Precision, |ratio| Tolerance::Relative(ratio.as_operand()));
-    array_of(a, |a| a.pinv(tolerance, hermitian, Limits::default()))
+fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<RcondArg>, hermitian: bool) -> PyResult<Any<'py>> {
+    let tolerance = ratio.as_ref().map_or(Tolerance::Epsilon, |ratio| Tolerance::Relative(ratio.as_operand()));
+    array_of(a, |a| a.pinv(tolerance, hermitian, IterationLimits::default()))
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, size, ratio, hermitian))]
 fn linalg_matrix_rank<'py>(
     a: Array<'_, 'py>,
-    size: Option<Ratio>,
-    ratio: Option<Ratio>,
+    size: Option<RcondArg>,
+    ratio: Option<RcondArg>,
     hermitian: bool,
 ) -> PyResult<Any<'py>> {
     let tolerance = match (&size, &ratio) {
         (Some(size), _) => Tolerance::Absolute(size.as_operand()),
         (None, Some(ratio)) => Tolerance::Relative(ratio.as_operand()),
-        (None, None) => Tolerance::Precision,
+        (None, None) => Tolerance::Epsilon,
     };
-    array_of(a, |a| a.matrix_rank(tolerance, hermitian, Limits::default()))
+    array_of(a, |a| a.matrix_rank(tolerance, hermitian, IterationLimits::default()))
 }
 
 /// Solutions, residuals and singular values, and the rank.
@@ -167,7 +167,7 @@ fn linalg_lstsq<'py>(
     ratio: Option<f64>,
 ) -> PyResult<(Any<'py>, Any<'py>, usize, Any<'py>)> {
     let right = &b.get().contents().array;
-    let found = computed(a, |a| a.lstsq(right, ratio, Limits::default()))?;
+    let found = computed(a, |a| a.lstsq(right, ratio, IterationLimits::default()))?;
     let like = |array| PyGpuArray::like(a, array);
     Ok((like(found.solution)?, like(found.residuals)?, found.rank, like(found.singular_values)?))
 }
@@ -176,12 +176,12 @@ fn norm_of(name: &str) -> PyResult<MatrixNorm> {
     Ok(match name {
         "fro" => MatrixNorm::Frobenius,
         "nuc" => MatrixNorm::Nuclear,
-        "2" => MatrixNorm::LargestSingular,
-        "-2" => MatrixNorm::SmallestSingular,
-        "1" => MatrixNorm::LargestColumn,
-        "-1" => MatrixNorm::SmallestColumn,
-        "inf" => MatrixNorm::LargestRow,
-        "-inf" => MatrixNorm::SmallestRow,
+        "2" => MatrixNorm::MaxSingularValue,
+        "-2" => MatrixNorm::MinSingularValue,
+        "1" => MatrixNorm::MaxColumnSum,
+        "-1" => MatrixNorm::MinColumnSum,
+        "inf" => MatrixNorm::MaxRowSum,
+        "-inf" => MatrixNorm::MinRowSum,
         _ => return Err(PyValueError::new_err(format!("'{name}' is no norm of matrices"))),
     })
 }
@@ -200,13 +200,13 @@ fn linalg_vector_norm<'py>(
 #[pyfunction]
 fn linalg_matrix_norm<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
     let norm = norm_of(name)?;
-    array_of(a, |a| a.matrix_norm(norm, Limits::default()))
+    array_of(a, |a| a.matrix_norm(norm, IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_cond<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
     let norm = norm_of(name)?;
-    array_of(a, |a| a.cond(norm, Limits::default()))
+    array_of(a, |a| a.cond(norm, IterationLimits::default()))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::Stream;
 
-use crate::driver::graph::keep_captured;
+use crate::driver::graph::retain_captured;
 use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
 use crate::driver::pool::{self, PyPooledDeviceAllocation};
 use crate::driver::virtual_memory::PyMapping;
@@ -15,10 +15,10 @@ use crate::gpuarray::PyGpuArray;
 /// A device address: an integer, a device allocation, anything with `__index__`, or an object
 /// with `get_pointer()` (subclasses of `PointerHolderBase`).
 #[derive(Clone, Copy)]
-pub(crate) struct DevicePtr(pub(crate) u64, Room);
+pub(crate) struct DevicePtr(pub(crate) u64, Capacity);
 
 /// The number of bytes behind an address, where it is known.
-type Room = Option<usize>;
+type Capacity = Option<usize>;
 
 impl DevicePtr {
     /// An error if fewer than `nbytes` are known to be there. The driver itself sees only accesses
@@ -38,7 +38,7 @@ impl DevicePtr {
     }
 
     /// The number of bytes behind it, where that is known.
-    pub(crate) fn room(self) -> Option<usize> {
+    pub(crate) fn capacity(self) -> Option<usize> {
         self.1
     }
 }
@@ -118,17 +118,17 @@ impl DeviceMemory<'_, '_> {
 
     /// Tells a pool which stream uses its memory.
     pub(crate) fn used_in(&self, stream: Option<&Stream>) {
-        mark_used(&self.object, stream);
+        record_pointer_use(&self.object, stream);
     }
 }
 
 /// Tells graphs and pools that work in `stream` uses the memory of `object`.
-pub(crate) fn mark_used(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
-    keep_captured(stream, object);
-    tell_pool(object, stream);
+pub(crate) fn record_pointer_use(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
+    retain_captured(stream, object);
+    record_pool_use(object, stream);
 }
 
-fn tell_pool(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
+fn record_pool_use(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
     if let Ok(memory) = object.cast::<PyPooledDeviceAllocation>() {
         memory.get().0.used_in(stream);
     } else if let Ok(array) = object.cast::<PyGpuArray>() {
@@ -137,9 +137,9 @@ fn tell_pool(object: &Bound<'_, PyAny>, stream: Option<&Stream>) {
 }
 
 /// Tells graphs and pools which objects a kernel in `stream` uses, where there are any.
-pub(crate) fn arguments_used_in(args: &Bound<'_, PyTuple>, stream: Option<&Stream>) {
-    keep_captured(stream, args.as_any());
+pub(crate) fn record_argument_uses(args: &Bound<'_, PyTuple>, stream: Option<&Stream>) {
+    retain_captured(stream, args.as_any());
     if pool::is_in_use() {
-        args.iter_borrowed().for_each(|arg| tell_pool(&arg, stream));
+        args.iter_borrowed().for_each(|arg| record_pool_use(&arg, stream));
     }
 }

@@ -1,13 +1,13 @@
 //! `pycuda.reduction` and `pycuda.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values};
-use crate::driver::resource::Late;
+use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::{current_context, identifier, settings};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
 use crate::integer::optional_int;
-use crate::pointer::{arguments_used_in, mark_used};
+use crate::pointer::{record_argument_uses, record_pointer_use};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,10 +20,10 @@ use rtcg::generators::{ReductionKernel, ScanKernel};
 #[derive(Default)]
 #[pyclass(name = "ReductionKernel", module = "pycuda.reduction", frozen, subclass, weakref, dict)]
 pub(crate) struct PyReductionKernel {
-    kernel: Late<ReductionKernel>,
-    dtype_out: Late<Py<PyArrayDescr>>,
+    kernel: LateInit<ReductionKernel>,
+    dtype_out: LateInit<Py<PyArrayDescr>>,
     /// Gives memory for results when a call names none.
-    allocator: Late<Option<Py<PyAny>>>,
+    allocator: LateInit<Option<Py<PyAny>>>,
 }
 
 /// A new array, made by the class itself, so that any dtype and allocator will do.
@@ -141,8 +141,8 @@ impl PyReductionKernel {
             }
         };
         launched.map_err(raise)?;
-        arguments_used_in(args, stream_of(stream));
-        mark_used(&result, stream_of(stream));
+        record_argument_uses(args, stream_of(stream));
+        record_pointer_use(&result, stream_of(stream));
         Ok(result)
     }
 
@@ -187,7 +187,7 @@ impl PyReductionKernel {
 #[derive(Default)]
 #[pyclass(name = "_ScanKernel", module = "pycuda.scan", frozen, subclass, weakref, dict)]
 pub(crate) struct PyScanKernel {
-    kernel: Late<ScanKernel>,
+    kernel: LateInit<ScanKernel>,
 }
 
 #[pymethods]
@@ -252,7 +252,7 @@ impl PyScanKernel {
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
         let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };
         launched.map_err(|error| generator_error(py, error))?;
-        arguments_used_in(args, stream_of(stream));
+        record_argument_uses(args, stream_of(stream));
         Ok(())
     }
 
@@ -269,12 +269,12 @@ impl PyScanKernel {
 
 /// Gives back the memory that reductions and scans keep for their launches.
 #[pyfunction]
-fn clear_scratch() {
-    rtcg::generators::clear_scratch();
+fn clear_workspaces() {
+    rtcg::generators::clear_workspaces();
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyReductionKernel>()?;
     m.add_class::<PyScanKernel>()?;
-    m.add_function(wrap_pyfunction!(clear_scratch, m)?)
+    m.add_function(wrap_pyfunction!(clear_workspaces, m)?)
 }

@@ -1,10 +1,10 @@
 //! A device made ready for use, and programs compiled for it.
 
+use crate::cpp_names::CppNames;
 use crate::error::Result;
 use crate::global::Global;
 use crate::launch::Function;
 use crate::memory::{DeviceVec, Element};
-use crate::names::Names;
 use crate::signatures::declare_source;
 use rtcg_compile::{Arch, CompileRequest, Target};
 use rtcg_driver::Device;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn target_of(device: &Device) -> rtcg_driver::Result<Target> {
     let (major, minor) = device.compute_capability()?;
     let arch = Arch::new(major, minor);
-    Ok(if device.loads_machine_code() { Target::cubin(arch) } else { Target::ptx(arch) })
+    Ok(if device.loads_cubins() { Target::cubin(arch) } else { Target::ptx(arch) })
 }
 
 /// A context of a device, usually the primary one, which every library in the process that uses
@@ -77,7 +77,7 @@ impl Context {
     /// # Errors
     /// As [`Context::compile`].
     pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
-        let names = Names::new(request.clone());
+        let names = CppNames::new(request.clone());
         let artifact = names.compile_program()?;
         let module = self.load(&artifact.bytes)?;
         declare_source(&module.inner, request.source.clone(), request.options.clone());
@@ -163,12 +163,12 @@ pub struct Module {
     ctx: Context,
     inner: rtcg_driver::Module,
     /// What C++ calls things, where the module was compiled here.
-    names: Option<Arc<Names>>,
+    names: Option<Arc<CppNames>>,
 }
 
 impl Module {
     /// The kernel of this name. Of a program with C++ linkage (`no_extern_c`) it may be any name of
-    /// C++, such as `ns::f` or `f<float>`; see [`Names`].
+    /// C++, such as `ns::f` or `f<float>`; see [`CppNames`].
     ///
     /// # Errors
     /// When there is none.

@@ -71,7 +71,7 @@ impl<'a> Grid<'a> {
         self
     }
 
-    /// With wishes beyond the geometry: cooperation, clusters, priorities.
+    /// With options beyond the geometry: cooperation, clusters, priorities.
     pub fn options(mut self, options: LaunchOptions) -> Self {
         self.options = options;
         self
@@ -87,7 +87,7 @@ pub trait KernelArgument {
     fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()>;
 
     /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it. Where the stream is
-    /// being captured, [`rtcg_driver::keep_in_capture`] lets the graph hold it.
+    /// being captured, [`rtcg_driver::retain_in_capture`] lets the graph hold it.
     fn used_in(&self, stream: Option<&Stream>) {
         let _ = stream;
     }

@@ -20,23 +20,23 @@
 
 pub mod arrays;
 mod context;
+mod cpp_names;
 mod error;
 pub mod generators;
 mod global;
 pub mod info;
 mod launch;
 mod memory;
-mod names;
 mod runtime;
 mod signatures;
 
 pub use arrays::{Arrays, GpuArray, GpuArrayDyn};
 pub use context::{Context, Module, target_of};
+pub use cpp_names::CppNames;
 pub use error::{Error, Result};
 pub use global::Global;
 pub use launch::{Dim3, Function, Grid, KernelArgument, Put};
 pub use memory::{DeviceVec, Element};
-pub use names::Names;
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
 pub use rtcg_codegen as codegen;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::signature::Number;
-use rtcg_driver::{DeviceAllocation, Stream, in_relaxed_mode, keep_in_capture};
+use rtcg_driver::{DeviceAllocation, Stream, in_relaxed_mode, retain_in_capture};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -95,32 +95,32 @@ impl Memory {
 
 /// What may still work with some memory, beside the default stream.
 #[derive(Debug, Default)]
-struct Uses {
+struct StreamUses {
     streams: Vec<Stream>,
     /// Whether a graph names its address, which may be launched in any stream.
     is_captured: bool,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedBuffer {
     ctx: Context,
     memory: Memory,
-    uses: Mutex<Uses>,
+    uses: Mutex<StreamUses>,
 }
 
-impl Shared {
+impl SharedBuffer {
     fn new(ctx: &Context, memory: Memory) -> Arc<Self> {
         Arc::new(Self { ctx: ctx.clone(), memory, uses: Mutex::default() })
     }
 
-    fn uses(&self) -> MutexGuard<'_, Uses> {
+    fn uses(&self) -> MutexGuard<'_, StreamUses> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note_use(self: &Arc<Self>, stream: &Stream) {
         /// So many streams are known before those that are done are forgotten.
         const MANY: usize = 16;
-        let is_captured = keep_in_capture(Some(stream), || self.clone());
+        let is_captured = retain_in_capture(Some(stream), || self.clone());
         let mut uses = self.uses();
         if is_captured {
             uses.is_captured = true;
@@ -154,7 +154,7 @@ impl Shared {
 #[derive(Debug, Clone)]
 pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
-    memory: Option<Arc<Shared>>,
+    memory: Option<Arc<SharedBuffer>>,
     len: usize,
     /// The number of the context.
     context: u64,
@@ -170,7 +170,7 @@ impl<T: Element> DeviceVec<T> {
             (_, Some(pool)) => Some(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
             (_, None) => Some(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
-        let memory = memory.map(|memory| Shared::new(ctx, memory));
+        let memory = memory.map(|memory| SharedBuffer::new(ctx, memory));
         Ok(Self { memory, len, context: ctx.number(), element: PhantomData })
     }
 

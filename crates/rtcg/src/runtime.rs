@@ -6,9 +6,10 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::generators::scratch::{self, Purpose};
+use crate::generators::workspace::{self, WorkspaceUse};
 use rtcg_array::{
-    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, Facts, Inside, Kernel, Result, Runtime, patiently,
+    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, DeviceInfo, Kernel, Result, Runtime, ThreadFlag,
+    blocking_region,
 };
 use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
@@ -26,39 +27,39 @@ thread_local! {
     static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
 }
 
-static IN_STREAM: Inside = Inside::new(&HAS_STREAM);
-static WITH_ALLOCATOR: Inside = Inside::new(&HAS_ALLOCATOR);
+static STREAM_FLAG: ThreadFlag = ThreadFlag::new(&HAS_STREAM);
+static ALLOCATOR_FLAG: ThreadFlag = ThreadFlag::new(&HAS_ALLOCATOR);
 
 /// Whether the calling thread is in [`with_allocator`].
 #[inline]
 pub fn has_allocator() -> bool {
-    WITH_ALLOCATOR.get()
+    ALLOCATOR_FLAG.get()
 }
 
 /// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
-/// that are put off get theirs from it when they are computed.
+/// that are deferred get theirs from it when they are computed.
 pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Allocator>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            WITH_ALLOCATOR.set(self.0.is_some());
+            ALLOCATOR_FLAG.set(self.0.is_some());
             let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
         }
     }
     let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
-    WITH_ALLOCATOR.set(true);
+    ALLOCATOR_FLAG.set(true);
     body()
 }
 
 #[cold]
 #[inline(never)]
-fn own_allocator() -> Option<Allocator> {
+fn current_allocator() -> Option<Allocator> {
     ALLOCATOR.with_borrow(Clone::clone)
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
 fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
-    IN_STREAM.set(stream.is_some());
+    STREAM_FLAG.set(stream.is_some());
     STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
@@ -67,19 +68,19 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     struct Restore(Option<Stream>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            rtcg_array::fuse::settle_quietly();
+            rtcg_array::fuse::flush_quietly();
             drop(exchange_stream(self.0.take()));
         }
     }
-    // What was put off outside belongs to the stream outside, and the other way round.
-    rtcg_array::fuse::settle_quietly();
+    // What was deferred outside belongs to the stream outside, and the other way round.
+    rtcg_array::fuse::flush_quietly();
     let _restore = Restore(exchange_stream(stream.cloned()));
     body()
 }
 
 /// The stream that array operations of this thread are enqueued in.
 pub fn current_stream() -> Option<Stream> {
-    if !IN_STREAM.get() {
+    if !STREAM_FLAG.get() {
         return None;
     }
     STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
@@ -87,7 +88,7 @@ pub fn current_stream() -> Option<Stream> {
 
 #[inline]
 fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    if !IN_STREAM.get() {
+    if !STREAM_FLAG.get() {
         return body(None);
     }
     with_own_stream(body)
@@ -122,13 +123,13 @@ impl Buffer for DeviceBuffer {
         self.0.ptr()
     }
 
-    fn will_be_used(&self) {
+    fn record_use(&self) {
         with_stream(|stream| self.0.used_in(stream));
     }
 
     fn wait_for_uses(&self) -> Result<()> {
-        let waits = IN_STREAM.get() || !self.0.has_other_uses();
-        if waits { Ok(()) } else { patiently(|| self.0.wait_for_uses()).map_err(ArrayError::runtime) }
+        let waits = STREAM_FLAG.get() || !self.0.has_other_uses();
+        if waits { Ok(()) } else { blocking_region(|| self.0.wait_for_uses()).map_err(ArrayError::runtime) }
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -141,7 +142,7 @@ impl Buffer for DeviceBuffer {
 
     fn use_address(&self) -> Result<u64> {
         self.check()?;
-        self.will_be_used();
+        self.record_use();
         Ok(self.0.ptr())
     }
 }
@@ -177,20 +178,20 @@ fn freed() -> ArrayError {
 #[derive(Debug)]
 pub struct CudaRuntime {
     ctx: Context,
-    facts: Facts,
+    device_info: DeviceInfo,
     pool: DeviceMemoryPool,
 }
 
 /// Shared memory of a block for tiles that are copied in bulk, which devices of compute capability 9.0 and
 /// later do; what kernels declare beside them is left.
-pub(crate) fn pipeline_bytes(ctx: &Context) -> crate::Result<u32> {
-    const DECLARED: i32 = 8 << 10;
+pub(crate) fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
+    const STATIC_SMEM_BYTES: i32 = 8 << 10;
     let device = ctx.device();
-    if !device.loads_machine_code() || device.compute_capability()?.0 < 9 {
+    if !device.loads_cubins() || device.compute_capability()?.0 < 9 {
         return Ok(0);
     }
     let most = device.attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-    Ok((most - DECLARED).max(0) as u32)
+    Ok((most - STATIC_SMEM_BYTES).max(0) as u32)
 }
 
 impl CudaRuntime {
@@ -200,22 +201,22 @@ impl CudaRuntime {
     /// When the device does not tell its size.
     pub fn new(ctx: &Context) -> crate::Result<Self> {
         let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as u32);
-        let processors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
-        let resident = processors.saturating_mul((threads / BLOCK_THREADS).max(1));
-        // Where PTX is run by the lanes of a processor's vectors, neighbouring threads should read
-        // neighbouring elements; a GPU's threads read 16 bytes each.
-        let access_bytes = if ctx.device().loads_machine_code() { 16 } else { 1 };
+        let resident = multiprocessors.saturating_mul((threads / BLOCK_THREADS).max(1));
+        // Where PTX is run by the lanes of a processor's vectors, adjacent threads should read
+        // adjacent elements; a GPU's threads read 16 bytes each.
+        let vector_bytes = if ctx.device().loads_cubins() { 16 } else { 1 };
         let (major, minor) = ctx.device().compute_capability()?;
-        let facts = Facts {
-            processors,
+        let device_info = DeviceInfo {
+            multiprocessors,
             max_blocks: resident.saturating_mul(4),
-            access_bytes,
-            pipeline_bytes: pipeline_bytes(ctx)?,
+            vector_bytes,
+            bulk_copy_smem_bytes: bulk_copy_smem_bytes(ctx)?,
             shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-            capability: 10 * major + minor,
+            compute_capability: 10 * major + minor,
         };
-        Ok(Self { ctx: ctx.clone(), facts, pool: DeviceMemoryPool::trimmed_when_idle() })
+        Ok(Self { ctx: ctx.clone(), device_info, pool: DeviceMemoryPool::trimmed_when_idle() })
     }
 
     /// Arrays of `ctx`.
@@ -235,13 +236,13 @@ impl CudaRuntime {
     #[inline(never)]
     fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         let allocate = || self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
-        let memory = patiently(allocate)?;
+        let memory = blocking_region(allocate)?;
         Ok(Arc::new(DeviceBuffer(memory)))
     }
 
     /// [`CudaRuntime::run`] of what is queued and does not wait unless the queue is full.
     fn enqueue<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        if self.ctx.driver().queue_may_be_full() { patiently(|| self.run(body)) } else { self.run(body) }
+        if self.ctx.driver().queue_may_be_full() { blocking_region(|| self.run(body)) } else { self.run(body) }
     }
 }
 
@@ -256,8 +257,8 @@ fn runtime_error(error: Error) -> ArrayError {
 }
 
 impl Runtime for CudaRuntime {
-    fn facts(&self) -> Facts {
-        self.facts
+    fn device_info(&self) -> DeviceInfo {
+        self.device_info
     }
 
     fn context(&self) -> u64 {
@@ -276,7 +277,7 @@ impl Runtime for CudaRuntime {
     }
 
     fn allocator(&self) -> Option<Allocator> {
-        if has_allocator() { own_allocator() } else { None }
+        if has_allocator() { current_allocator() } else { None }
     }
 
     fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
@@ -319,7 +320,7 @@ impl Runtime for CudaRuntime {
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
         let mut target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
-        if self.facts.capability == 90 && target.kind == BinaryKind::Cubin {
+        if self.device_info.compute_capability == 90 && target.kind == BinaryKind::Cubin {
             // Kernels may have what no other architecture does, such as `wgmma`.
             target = Target::cubin(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
         }
@@ -330,8 +331,9 @@ impl Runtime for CudaRuntime {
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
     }
 
-    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
-        with_stream(|stream| scratch::tickets(&self.ctx, stream, Purpose::Reduction, nbytes)).map_err(runtime_error)
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
+        with_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
+            .map_err(runtime_error)
     }
 
     fn stream_number(&self) -> Result<Option<u64>> {
@@ -346,13 +348,13 @@ impl Runtime for CudaRuntime {
         self.run(rtcg_driver::Context::synchronize)
     }
 
-    fn release_unused(&self) -> bool {
+    fn release_cached(&self) -> bool {
         let held = self.pool.statistics().held_blocks;
         self.pool.free_held();
         held > 0
     }
 
-    fn held_bytes(&self) -> usize {
+    fn cached_bytes(&self) -> usize {
         let statistics = self.pool.statistics();
         statistics.managed_bytes.saturating_sub(statistics.active_bytes)
     }
@@ -370,6 +372,6 @@ impl Kernel for CudaKernel {
         let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
         let launch = || self.ctx.enter(|| with_stream(launch)).map_err(runtime_error);
         // Others go on where the launch may wait, perhaps for them.
-        if self.function.launch_may_wait() { patiently(launch) } else { launch() }
+        if self.function.launch_may_wait() { blocking_region(launch) } else { launch() }
     }
 }

@@ -55,8 +55,8 @@ pub fn number_of_ctype(ctype: &CType) -> Option<Number> {
         (Form::Number('f'), 2) => Some(Number::Half),
         (Form::Number('f'), 4) => Some(Number::Float),
         (Form::Number('f'), 8) => Some(Number::Double),
-        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 8) => Some(Number::Complex64),
-        (Form::Number('c') | Form::Vector { kind: 'f', lanes: 2 }, 16) => Some(Number::Complex128),
+        (Form::Number('c') | Form::Vector { kind: 'f', components: 2 }, 8) => Some(Number::Complex64),
+        (Form::Number('c') | Form::Vector { kind: 'f', components: 2 }, 16) => Some(Number::Complex128),
         (Form::BFloat16, _) => Some(Number::BFloat16),
         _ => None,
     }

@@ -7,7 +7,7 @@
 //! `virtual` is the virtual GPU's compiler in `--ways` ways per program, and `--mutants` mutated
 //! modules in between; with `--containing` only programs whose text contains that word (`mbarrier`,
 //! `mma`) are tried; `real` is the first device of `libcuda`, with programs that leave out what `ptxas` is
-//! known to get wrong (`rtcg_oracle`'s `generate/real.rs`), as the others do with `--real`; `table`
+//! known to get wrong (`rtcg_oracle`'s `generate/hardware_filter.rs`), as the others do with `--real`; `table`
 //! is the virtual GPU through its driver functions. A program that goes wrong is made small and
 //! printed, or stored in the folder.
 //!
@@ -379,7 +379,7 @@ fn judge(device: &mut Device, program: &Program) -> (&'static str, String, Optio
             let line = log.lines().find(|l| l.contains("rror")).unwrap_or(&log);
             ("refused", line.split(';').next_back().unwrap_or(line).trim().to_owned(), None)
         }
-        Outcome::Differs(_) if noticed.open => ("left open by CUDA", String::new(), None),
+        Outcome::Differs(_) if noticed.unspecified => ("left open by CUDA", String::new(), None),
         find @ Outcome::Differs(_) => ("different", String::new(), Some(find)),
         find @ Outcome::Fault(_) => ("fault", String::new(), Some(find)),
     }
@@ -394,7 +394,7 @@ fn small_on_device(device: &mut Device, program: &Program, outcome: Outcome, opt
     let small = rtcg_oracle::shrink::shrink(program, if alive { 400 } else { 0 }, |candidate| {
         let Ok((expected, noticed)) = candidate.outcome() else { return false };
         // Masks of whole warps must not name lanes that are not there.
-        if !alive || noticed.open || whole(program) && !whole(candidate) {
+        if !alive || noticed.unspecified || whole(program) && !whole(candidate) {
             return false;
         }
         match device.check(candidate, &expected) {

@@ -5,7 +5,7 @@
 
 use rtcg_vgpu::exec::RUNTIME;
 use rtcg_vgpu::jit::store::{CodeStore, Key, text_key};
-use rtcg_vgpu::jit::{Instrument, Keeping, SymbolLayout, Variant, Window, compile_kept};
+use rtcg_vgpu::jit::{Instrument, ModuleCodeCache, SymbolLayout, Variant, Window, compile_cached};
 use rtcg_vgpu::memory::window::window;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -15,10 +15,10 @@ use std::time::Instant;
 struct Store(Mutex<Option<Vec<u8>>>);
 
 impl CodeStore for Store {
-    fn find(&self, _: &Key) -> Option<Vec<u8>> {
+    fn get(&self, _: &Key) -> Option<Vec<u8>> {
         self.0.lock().ok()?.clone()
     }
-    fn keep(&self, _: &Key, bytes: &[u8]) {
+    fn put(&self, _: &Key, bytes: &[u8]) {
         if let Ok(mut kept) = self.0.lock() {
             *kept = Some(bytes.to_vec());
         }
@@ -49,11 +49,12 @@ fn main() -> Result<(), String> {
         let time = |rounds: u32, kept: bool| {
             let mut best = f64::INFINITY;
             for _ in 0..rounds {
-                let keeping = Keeping { store: Arc::<Store>::clone(&store), text, generator: [0; 32] };
+                let code_cache = ModuleCodeCache { store: Arc::<Store>::clone(&store), text, generator: [0; 32] };
                 let calls = (&RUNTIME, &Instrument::NONE);
                 let start = Instant::now();
                 let variant = Variant::for_block(block);
-                let compiled = compile_kept(&module, id, &symbols, variant, calls, window, kept.then_some(keeping));
+                let compiled =
+                    compile_cached(&module, id, &symbols, variant, calls, window, kept.then_some(code_cache));
                 best = best.min(start.elapsed().as_secs_f64() * 1e6);
                 compiled.map_err(|e| e.to_string())?;
             }

@@ -1,4 +1,4 @@
-//! The seam between JIT-compiled code and the runtime: the structures both sides read, by
+//! The interface between JIT-compiled code and the runtime: the structures both sides read, by
 //! `#[repr(C)]` offset on the JIT side and by field on the Rust side.
 //!
 //! A kernel is compiled to `extern "C" fn(*mut WarpCtx)` and runs *one warp of 32 lanes* from

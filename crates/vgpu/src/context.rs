@@ -1,6 +1,6 @@
 //! Contexts: who is current on which thread, what they own, and what became of them.
 //!
-//! Establishes: a context that has been destroyed or that a fault has spoilt is known as such to
+//! Establishes: a context that has been destroyed or that a fault has poisoned is known as such to
 //! every call that uses it. Destroying a context waits for its work (for a while, then stops it),
 //! then makes the handles of everything it owned stale and frees its memory; objects that queued
 //! work still holds die with that work.
@@ -25,13 +25,13 @@ use crate::exec;
 use crate::exec::calls::printf;
 use crate::exec::launch::CancelFlag;
 use crate::handles::Table;
-use crate::stream::{self, Kind, Order, Stream};
+use crate::stream::{self, Kind, LegacyOrder, Stream};
 
 /// All contexts by handle.
 pub(crate) static CONTEXTS: Table<Context> = Table::new(0x11);
 
 /// Held while a context begins and while what the last one leaves behind is cleared away.
-static LIFETIMES: Mutex<()> = Mutex::new(());
+static LIFETIME_LOCK: Mutex<()> = Mutex::new(());
 
 /// A context.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Context {
     pub(crate) id: u64,
     /// What C code holds.
     pub(crate) handle: u64,
-    /// Where it lives.
+    /// The device it belongs to.
     pub(crate) device: &'static Device,
     /// Whether it is its device's primary context.
     pub(crate) primary: bool,
@@ -54,17 +54,17 @@ pub(crate) struct Context {
     pub(crate) cancel: Arc<CancelFlag>,
     /// The legacy default stream.
     pub(crate) legacy: Arc<Stream>,
-    order: Mutex<Order>,
+    order: Mutex<LegacyOrder>,
     streams: Mutex<Vec<Weak<Stream>>>,
     /// `cuCtxAttach` and `cuCtxDetach` count here; creation counts as one.
     usage: AtomicU32,
     destroyed: AtomicBool,
     failed: AtomicU32,
-    /// The error that spoilt the context, with its report.
+    /// The error that poisoned the context, with its report.
     failure: Mutex<Option<Error>>,
-    /// Whether a call has returned the error that spoilt the context.
-    told: AtomicBool,
-    /// An error of queued work that does not spoil the context; the next wait returns it.
+    /// Whether a call has returned the error that poisoned the context.
+    error_reported: AtomicBool,
+    /// An error of queued work that does not poison the context; the next wait returns it.
     pending: Mutex<Option<Error>>,
 }
 
@@ -103,7 +103,7 @@ thread_local! {
 }
 
 /// How long the end of a context waits for its work before it stops it.
-const GRACE: Duration = Duration::from_secs(3);
+const DESTROY_TIMEOUT: Duration = Duration::from_secs(3);
 
 const FLAGS_MASK: u32 = 0xff;
 const SCHEDULING_MASK: u32 = 7;
@@ -116,17 +116,17 @@ fn check_flags(flags: u32) -> Res {
 impl Context {
     /// A new context, current nowhere.
     pub(crate) fn create(device: &'static Device, flags: u32) -> Res<Arc<Context>> {
-        Context::begin(device, flags, false, 0)
+        Context::create_with_handle(device, flags, false, 0)
     }
 
     /// A new context, behind the handle of an ended one if one is given.
-    fn begin(device: &'static Device, flags: u32, primary: bool, handle: u64) -> Res<Arc<Context>> {
+    fn create_with_handle(device: &'static Device, flags: u32, primary: bool, handle: u64) -> Res<Arc<Context>> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         check_flags(flags)?;
         // A context without a window could not hold memory: say so now.
         driver::heap()?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let _none_ends = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let _none_ends = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let make = |handle| {
             Arc::new_cyclic(|weak: &Weak<Context>| Context {
                 id,
@@ -144,7 +144,7 @@ impl Context {
                 destroyed: AtomicBool::new(false),
                 failed: AtomicU32::new(0),
                 failure: Mutex::new(None),
-                told: AtomicBool::new(false),
+                error_reported: AtomicBool::new(false),
                 pending: Mutex::new(None),
             })
         };
@@ -152,9 +152,9 @@ impl Context {
         if handle != 0 {
             CONTEXTS.replace(handle, context.clone())?;
         }
-        context.adopt(&context.legacy.clone());
+        context.add_stream(&context.legacy.clone());
         context.cancel.set_peers(Arc::clone(&context.peers));
-        exec::enlist(Arc::downgrade(&context.cancel));
+        exec::register_cancel_flag(Arc::downgrade(&context.cancel));
         Ok(context)
     }
 
@@ -164,17 +164,17 @@ impl Context {
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return Code::CONTEXT_IS_DESTROYED.err();
         }
-        self.wait_quietly(Some(Instant::now() + GRACE));
+        self.wait_without_draining(Some(Instant::now() + DESTROY_TIMEOUT));
         self.cancel.cancel();
-        self.wait_quietly(None);
+        self.wait_without_draining(None);
         printf::flush();
-        self.tell_at_end();
+        self.report_unreported();
         CONTEXTS.orphan(|c| c.id == self.id && !c.primary);
         driver::free_context(self.id);
-        let _none_begins = LIFETIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         if CONTEXTS.find(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
-            check::leaks::device_heap_ended(exec::calls::device_memory_in_use());
+            check::leaks::report_malloc_leaks(exec::calls::device_memory_in_use());
             exec::calls::reset_device_malloc();
         }
         let _ = STACK.try_with(|s| {
@@ -191,33 +191,33 @@ impl Context {
         !self.destroyed.load(Ordering::Acquire)
     }
 
-    /// Fails when the context is destroyed or spoilt.
+    /// Fails when the context is destroyed or poisoned.
     pub(crate) fn check(&self) -> Res {
         ensure(self.is_alive(), Code::CONTEXT_IS_DESTROYED)?;
-        self.check_sound()
+        self.check_not_poisoned()
     }
 
-    /// Fails when the context is spoilt. Work that is queued when a context is being destroyed is
+    /// Fails when the context is poisoned. Work that is queued when a context is being destroyed is
     /// still done, so it asks this.
-    pub(crate) fn check_sound(&self) -> Res {
+    pub(crate) fn check_not_poisoned(&self) -> Res {
         if self.failed.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        self.told.store(true, Ordering::Relaxed);
+        self.error_reported.store(true, Ordering::Relaxed);
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         Err(failure.clone().unwrap_or(Code::UNKNOWN.into()))
     }
 
-    /// Whether the context is spoilt. Work that is queued is not done then, but that tells nobody.
-    pub(crate) fn is_spoilt(&self) -> bool {
+    /// Whether the context is poisoned. Work that is queued is not done then, but that tells nobody.
+    pub(crate) fn is_poisoned(&self) -> bool {
         self.failed.load(Ordering::Acquire) != 0
     }
 
     /// Reports what went wrong in the context to the standard error if no call has said so. The
     /// context or the process is about to end.
-    pub(crate) fn tell_at_end(&self) {
+    pub(crate) fn report_unreported(&self) {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let failure = failure.filter(|_| !self.told.swap(true, Ordering::Relaxed));
+        let failure = failure.filter(|_| !self.error_reported.swap(true, Ordering::Relaxed));
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
         for error in failure.iter().chain(&pending) {
             let name = error.code.name().and_then(|n| n.to_str().ok()).unwrap_or("unknown error");
@@ -235,22 +235,22 @@ impl Context {
     /// so that the memory they use can be freed.
     pub(crate) fn interrupted(&self) -> Error {
         let begun = Instant::now();
-        while !self.cancel.is_quiet() && begun.elapsed() < GRACE {
+        while !self.cancel.is_quiet() && begun.elapsed() < DESTROY_TIMEOUT {
             std::thread::sleep(Duration::from_micros(200));
         }
         stream::interrupted()
     }
 
-    /// Takes note of queued work that failed: a fault spoils the context, anything else is what the
+    /// Takes note of queued work that failed: a fault poisons the context, anything else is what the
     /// next wait returns.
     pub(crate) fn fail(&self, error: &Error) {
-        if !self.spoil(error) {
+        if !self.poison(error) {
             self.pending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
         }
     }
 
     /// Spoils the context for good if the error is one that does; the first one is kept.
-    pub(crate) fn spoil(&self, error: &Error) -> bool {
+    pub(crate) fn poison(&self, error: &Error) -> bool {
         if error.transient || !is_sticky(error.code) {
             return false;
         }
@@ -260,7 +260,7 @@ impl Context {
         true
     }
 
-    /// The report of the fault that spoilt the context.
+    /// The report of the fault that poisoned the context.
     pub(crate) fn report(&self) -> Option<String> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.as_ref().and_then(|e| e.detail.as_deref().map(str::to_owned))
@@ -269,11 +269,11 @@ impl Context {
     /// Waits for all streams and says what went wrong in them.
     pub(crate) fn synchronize(&self) -> Res {
         self.wait_for_all(self.fences())?;
-        self.outcome()
+        self.wait_result()
     }
 
     /// What a wait for work of this context returns.
-    pub(crate) fn outcome(&self) -> Res {
+    pub(crate) fn wait_result(&self) -> Res {
         printf::flush();
         self.check()?;
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -281,7 +281,7 @@ impl Context {
     }
 
     /// Points after everything that has been submitted to any stream.
-    pub(crate) fn fences(&self) -> Vec<stream::Fence> {
+    pub(crate) fn fences(&self) -> Vec<stream::StreamPoint> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|s| s.strong_count() > 0);
         streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.fence()).collect()
@@ -301,20 +301,20 @@ impl Context {
     }
 
     /// Waits for points of any streams, on behalf of a call.
-    pub(crate) fn wait_for_all(&self, fences: impl IntoIterator<Item = stream::Fence>) -> Res {
-        let since = self.cancel.generation();
-        fences.into_iter().try_for_each(|f| f.wait(self, since)).map_err(|_| self.interrupted())
+    pub(crate) fn wait_for_all(&self, fences: impl IntoIterator<Item = stream::StreamPoint>) -> Res {
+        let generation = self.cancel.generation();
+        fences.into_iter().try_for_each(|f| f.wait(self, generation)).map_err(|_| self.interrupted())
     }
 
     /// Waits for all streams without working them off itself, so that it can stop waiting: when
     /// the deadline is over or the user wants it.
-    fn wait_quietly(&self, deadline: Option<Instant>) {
+    fn wait_without_draining(&self, deadline: Option<Instant>) {
         let next = || {
             let soon = Instant::now() + exec::TICK;
             Some(deadline.map_or(soon, |d| d.min(soon)))
         };
         for fence in self.fences() {
-            while !fence.wait_quietly(next()) {
+            while !fence.wait_without_draining(next()) {
                 if deadline.is_some_and(|d| Instant::now() >= d) || exec::is_requested() {
                     return;
                 }
@@ -323,12 +323,12 @@ impl Context {
     }
 
     /// Makes a stream one that waits for the context include.
-    pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
+    pub(crate) fn add_stream(&self, stream: &Arc<Stream>) {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(stream));
     }
 
     /// The lock under which the order between blocking streams is fixed.
-    pub(crate) fn order(&self) -> MutexGuard<'_, Order> {
+    pub(crate) fn order(&self) -> MutexGuard<'_, LegacyOrder> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -344,7 +344,7 @@ impl Context {
             map.retain(|_, s| s.ctx.strong_count() > 0);
             let stream = map.entry(self.id).or_insert_with(|| {
                 let stream = Stream::new(Arc::downgrade(self), self.id, Kind::Blocking, 0);
-                self.adopt(&stream);
+                self.add_stream(&stream);
                 stream
             });
             stream.clone()
@@ -372,10 +372,10 @@ impl Context {
 
 /// Waits for the work of all contexts, for a few seconds, and stops what still runs then. For
 /// programs that are about to end and free what kernels use, which waits for them.
-pub fn end_work() {
-    let deadline = Instant::now() + GRACE;
+pub fn finish_or_cancel_work() {
+    let deadline = Instant::now() + DESTROY_TIMEOUT;
     CONTEXTS.for_each(|ctx| {
-        ctx.wait_quietly(Some(deadline));
+        ctx.wait_without_draining(Some(deadline));
         let running = ctx.cancel.running();
         if !running.is_empty() {
             eprintln!("rtcg: still running at the end of the program, and stopped: {}", running.join(", "));
@@ -426,7 +426,7 @@ pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
     top().filter(|c| c.primary).map_or_else(current_alive, Ok)
 }
 
-/// The calling thread's current context, alive but perhaps spoilt.
+/// The calling thread's current context, alive but perhaps poisoned.
 pub(crate) fn current_alive() -> Res<Arc<Context>> {
     ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
     let context = top().ok_or(Code::INVALID_CONTEXT)?;
@@ -468,7 +468,7 @@ impl Device {
         let context = match primary.context.clone().filter(|c| c.is_alive()) {
             Some(context) => context,
             None => {
-                let context = Context::begin(self, primary.flags, true, primary.handle)?;
+                let context = Context::create_with_handle(self, primary.flags, true, primary.handle)?;
                 primary.handle = context.handle;
                 primary.context = Some(context.clone());
                 context

@@ -48,7 +48,7 @@ pub(crate) static TEXREFS: Table<TextureRef> = Table::new(0x32);
 pub(crate) static SURFREFS: Table<SurfaceRef> = Table::new(0x33);
 
 /// Freed memory that stays with the process at most, whatever the devices' size.
-const MOST_WARM_BYTES: u64 = 512 << 20;
+const MAX_CACHED_BYTES: u64 = 512 << 20;
 
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -77,7 +77,7 @@ extern "C" fn at_exit() {
     if FORKED.load(Ordering::Relaxed) {
         return;
     }
-    let _ = std::panic::catch_unwind(|| crate::context::CONTEXTS.for_each(Context::tell_at_end));
+    let _ = std::panic::catch_unwind(|| crate::context::CONTEXTS.for_each(Context::report_unreported));
 }
 
 /// Fails before `cuInit` and in a forked child.
@@ -92,7 +92,7 @@ pub(crate) fn heap() -> Res<&'static Heap> {
     let make = || {
         let area = window::window().ok()?.heap();
         let smallest = device::devices().iter().map(|d| d.memory_bytes).min().unwrap_or(0);
-        Some(Heap::new(area.start as u64, area.len as u64, (smallest / 8).min(MOST_WARM_BYTES)))
+        Some(Heap::new(area.start as u64, area.len as u64, (smallest / 8).min(MAX_CACHED_BYTES)))
     };
     HEAP.get_or_init(make).as_ref().ok_or_else(|| {
         let why = window::window().err().map(|e| e.to_string()).unwrap_or_default();
@@ -158,7 +158,7 @@ pub(crate) fn free_context(id: u64) {
     if let Ok(heap) = heap() {
         let freed = heap.free_all(|b| b.owner.ctx == id);
         freed.iter().for_each(discharge);
-        check::leaks::context_ended(&freed, &left);
+        check::leaks::report_context_leaks(&freed, &left);
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Error {
     pub code: Code,
     /// More than the code says, if anything.
     pub detail: Option<Box<str>>,
-    /// It does not spoil the context, although its code usually does: work was stopped on request.
+    /// It does not poison the context, although its code usually does: work was stopped on request.
     pub transient: bool,
 }
 

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use crate::context::{CONTEXTS, Context};
 use crate::error::{Code, Res, ensure};
-use crate::event_shared::SharedEvent;
 use crate::exec;
 use crate::graph::capture::Captured;
+use crate::ipc_event::IpcEvent;
 use crate::memory::ipc::HANDLE_BYTES;
-use crate::stream::{Fence, Fences, Stream, Work, interrupted, is_dropped};
+use crate::stream::{Stream, StreamPoint, StreamPoints, Work, interrupted, is_dropped};
 
 /// `CU_EVENT_DISABLE_TIMING`
 const DISABLE_TIMING: u32 = 2;
@@ -26,18 +26,18 @@ pub(crate) struct Event {
     pub(crate) ctx_id: u64,
     /// Flags of `cuEventCreate`.
     pub(crate) flags: u32,
-    recorded: Mutex<Option<Recorded>>,
+    recorded: Mutex<Option<LastRecord>>,
     /// Where it was recorded in a capture, if that was the last time.
     captured: Mutex<Option<Captured>>,
     /// Its state, when other processes have a part in it.
-    shared: Option<Arc<SharedEvent>>,
+    shared: Option<Arc<IpcEvent>>,
 }
 
 #[derive(Debug, Clone)]
-struct Recorded {
+struct LastRecord {
     record: Arc<Record>,
     /// `None` when the stream was idle, so that the point was passed at once.
-    fence: Option<Fence>,
+    fence: Option<StreamPoint>,
 }
 
 /// When a point was passed.
@@ -46,7 +46,7 @@ pub(crate) struct Record {
     /// Nanoseconds since [`epoch`], 0 for not yet.
     at_ns: AtomicU64,
     /// The event of several processes that this is a record of, and its number there.
-    shared: Option<(Arc<SharedEvent>, u32)>,
+    shared: Option<(Arc<IpcEvent>, u32)>,
 }
 
 fn epoch() -> Instant {
@@ -78,16 +78,16 @@ impl Event {
         if flags & INTERPROCESS != 0 {
             ensure(flags & DISABLE_TIMING != 0, Code::INVALID_VALUE)?;
         }
-        let shared = if flags & INTERPROCESS != 0 { Some(SharedEvent::new()?) } else { None };
+        let shared = if flags & INTERPROCESS != 0 { Some(IpcEvent::new()?) } else { None };
         Ok(Event::with(ctx_id, flags, shared))
     }
 
     /// The event of another process.
     pub(crate) fn open(ctx_id: u64, handle: &[u8; HANDLE_BYTES]) -> Res<Event> {
-        Ok(Event::with(ctx_id, INTERPROCESS | DISABLE_TIMING, Some(SharedEvent::open(handle)?)))
+        Ok(Event::with(ctx_id, INTERPROCESS | DISABLE_TIMING, Some(IpcEvent::open(handle)?)))
     }
 
-    fn with(ctx_id: u64, flags: u32, shared: Option<Arc<SharedEvent>>) -> Event {
+    fn with(ctx_id: u64, flags: u32, shared: Option<Arc<IpcEvent>>) -> Event {
         Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None), shared }
     }
 
@@ -105,14 +105,14 @@ impl Event {
     pub(crate) fn record(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
         *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let record = self.new_record();
-        let fence = match stream.try_turn(ctx) {
+        let fence = match stream.try_run_inline(ctx) {
             Some(_turn) => {
                 record.finish();
                 None
             }
-            None => Some(stream.submit(ctx, Fences::new(), Work::Record(record.clone()))),
+            None => Some(stream.submit(ctx, StreamPoints::new(), Work::Record(record.clone()))),
         };
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Recorded { record, fence });
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
     }
 
     /// Records the event in a capture: it stands for what the stream's next node comes after.
@@ -131,15 +131,15 @@ impl Event {
     }
 
     /// Records the event at the point after all of `fences`.
-    pub(crate) fn record_after(&self, ctx: &Arc<Context>, fences: Fences) {
+    pub(crate) fn record_after(&self, ctx: &Arc<Context>, fences: StreamPoints) {
         let record = self.new_record();
         // A stream of its own, so that nothing else waits for it.
         let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
         let fence = stream.submit(ctx, fences, Work::Record(record.clone()));
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Recorded { record, fence: Some(fence) });
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence: Some(fence) });
     }
 
-    fn recorded(&self) -> Option<Recorded> {
+    fn recorded(&self) -> Option<LastRecord> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -152,7 +152,7 @@ impl Event {
     }
 
     /// The point to wait for, if the latest record has not been passed yet.
-    pub(crate) fn fence(&self) -> Option<Fence> {
+    pub(crate) fn fence(&self) -> Option<StreamPoint> {
         if let Some(event) = &self.shared {
             return self.fence_of_processes(event);
         }
@@ -160,27 +160,27 @@ impl Event {
     }
 
     /// A point that is reached when whichever process recorded the event last has passed it.
-    fn fence_of_processes(&self, event: &Arc<SharedEvent>) -> Option<Fence> {
+    fn fence_of_processes(&self, event: &Arc<IpcEvent>) -> Option<StreamPoint> {
         let number = event.latest();
         if event.is_passed(number) {
             return None;
         }
         let ctx = CONTEXTS.find(|c| c.id == self.ctx_id)?;
         let stream = Stream::new(Arc::downgrade(&ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
-        let (event, context, since) = (event.clone(), ctx.clone(), ctx.cancel.generation());
+        let (event, context, generation) = (event.clone(), ctx.clone(), ctx.cancel.generation());
         let wait = move || {
             while !event.is_passed(number) {
-                if exec::is_asked_here() && exec::is_requested() {
+                if exec::can_check_interrupt() && exec::is_requested() {
                     context.interrupt();
                 }
-                if is_dropped(&context, since) {
+                if is_dropped(&context, generation) {
                     return Err(interrupted());
                 }
                 event.pause(number, exec::TICK);
             }
             Ok(())
         };
-        Some(stream.submit(&ctx, Fences::new(), Work::Device(Box::new(wait))))
+        Some(stream.submit(&ctx, StreamPoints::new(), Work::Device(Box::new(wait))))
     }
 
     /// Waits for the latest record on behalf of a call.

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
 use crate::error::{Code, Res, ensure};
 use crate::module::{self, LoadOptions, LoadedModule};
-use crate::objects::{Module, adopt_module, lock, options_for, parse_module, unload_module};
+use crate::objects::{Module, attach_to_context, lock, options_for, parse_module, unload_module};
 
 /// What was set of a kernel on a device: the ordinal, the attribute, its value.
 type Setting = (u32, CUfunction_attribute, c_int);
@@ -29,7 +29,7 @@ pub(crate) struct Library {
     options: LoadOptions,
     parsed: Arc<LoadedModule>,
     /// Whether a context has `parsed`.
-    is_taken: AtomicBool,
+    is_attached: AtomicBool,
     /// Modules by context.
     modules: Mutex<HashMap<u64, u64>>,
     kernels: Mutex<HashMap<String, u64>>,
@@ -51,8 +51,8 @@ impl Library {
     /// A library over an image.
     pub(crate) fn make(image: Vec<u8>, options: LoadOptions) -> Res<u64> {
         let parsed = parse_module(&image, &options)?;
-        let (modules, kernels, is_taken) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        let library = |handle| Arc::new(Library { handle, image, options, parsed, is_taken, modules, kernels });
+        let (modules, kernels, is_attached) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let library = |handle| Arc::new(Library { handle, image, options, parsed, is_attached, modules, kernels });
         LIBRARIES.insert_with(library).map(|(handle, _)| handle)
     }
 
@@ -72,13 +72,13 @@ impl Library {
         if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get(h).ok()) {
             return Ok(module);
         }
-        let is_first = !self.is_taken.swap(true, Ordering::AcqRel);
+        let is_first = !self.is_attached.swap(true, Ordering::AcqRel);
         let options = options_for(ctx, &self.options);
         let loaded = match is_first && options.device.is_none() {
             true => self.parsed.clone(),
             false => parse_module(&self.image, &options)?,
         };
-        let module = adopt_module(ctx, loaded)?;
+        let module = attach_to_context(ctx, loaded)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);
         for kernel in lock(&self.kernels).values().filter_map(|&handle| KERNELS.get(handle).ok()) {

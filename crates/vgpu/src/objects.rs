@@ -14,7 +14,7 @@ use crate::device;
 use crate::driver::{FUNCTIONS, MODULES};
 use crate::error::{Code, Error, Res};
 use crate::memory::globals::{self, GlobalRange};
-use crate::memory::ipc::Ticket;
+use crate::memory::ipc::IpcRecord;
 use crate::module::{self, LoadOptions, LoadedModule};
 
 /// `CUmodule`
@@ -44,7 +44,7 @@ pub(crate) struct Function {
     pub(crate) may_wait: bool,
     /// Whether its last launch took so little time that the next one may as well run inside the
     /// launch call. Before the first launch: whether it has no loops.
-    pub(crate) is_brief: AtomicBool,
+    pub(crate) short_running: AtomicBool,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, reported back.
     pub(crate) carveout: AtomicI32,
     /// What `cuParamSet*` and `cuFuncSetBlockShape` prepare for `cuLaunch`.
@@ -64,7 +64,7 @@ pub(crate) struct Prepared {
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
-    adopt_module(ctx, parse_module(image, &options_for(ctx, options))?)
+    attach_to_context(ctx, parse_module(image, &options_for(ctx, options))?)
 }
 
 /// The options with the context's device, which matters when there are several.
@@ -79,7 +79,7 @@ pub(crate) fn parse_module(image: &[u8], options: &LoadOptions) -> Res<Arc<Loade
 }
 
 /// Gives code and variables to a context.
-pub(crate) fn adopt_module(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<Module>> {
+pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<Module>> {
     let (handle, module) = MODULES
         .insert_with(|handle| Arc::new(Module { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
     let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
@@ -116,7 +116,7 @@ impl Module {
         }
         let kernel = self.loaded.kernel(name).ok_or(Code::NOT_FOUND)?;
         let c_name = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
-        let nature = nature_of(&self.loaded.ptx, name);
+        let nature = kernel_traits(&self.loaded.ptx, name);
         let (handle, _) = FUNCTIONS.insert_with(|_| {
             Arc::new(Function {
                 ctx_id: self.ctx_id,
@@ -124,7 +124,7 @@ impl Module {
                 kernel,
                 name: c_name,
                 may_wait: nature.may_wait,
-                is_brief: AtomicBool::new(!nature.loops),
+                short_running: AtomicBool::new(!nature.loops),
                 carveout: AtomicI32::new(-1),
                 prepared: Mutex::default(),
             })
@@ -136,7 +136,7 @@ impl Module {
 
 /// What a kernel's text says about how long it may run.
 #[derive(Clone, Copy)]
-struct Nature {
+struct KernelTraits {
     /// It has branches backwards.
     loops: bool,
     /// A function with a loop reads memory in a way that sees others' writes: it could wait for
@@ -144,18 +144,18 @@ struct Nature {
     may_wait: bool,
 }
 
-fn nature_of(ptx: &ast::Module, kernel: &str) -> Nature {
-    let Some((_, function)) = ptx.entry(kernel) else { return Nature { loops: true, may_wait: true } };
+fn kernel_traits(ptx: &ast::Module, kernel: &str) -> KernelTraits {
+    let Some((_, function)) = ptx.entry(kernel) else { return KernelTraits { loops: true, may_wait: true } };
     let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
     // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
-    let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(nature);
-    others.fold(nature(function), |all, one| Nature {
+    let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(function_traits);
+    others.fold(function_traits(function), |all, one| KernelTraits {
         loops: all.loops || one.loops,
         may_wait: all.may_wait || one.may_wait,
     })
 }
 
-fn nature(function: &ast::Function) -> Nature {
+fn function_traits(function: &ast::Function) -> KernelTraits {
     let (mut loops, mut watches) = (false, false);
     for (at, statement) in function.body.iter().enumerate() {
         let back = |label: &ast::Label| function.label_targets.get(label.index()).is_none_or(|&t| t as usize <= at);
@@ -170,7 +170,7 @@ fn nature(function: &ast::Function) -> Nature {
             _ => {}
         }
     }
-    Nature { loops, may_wait: loops && watches }
+    KernelTraits { loops, may_wait: loops && watches }
 }
 
 /// `CUlinkState`: PTX texts on their way to one module.
@@ -215,7 +215,7 @@ pub(crate) struct Pool {
     /// What other devices may do with the memory, by their ordinals; nothing, unless it is said.
     access: Mutex<HashMap<u32, CUmemAccess_flags>>,
     /// What other processes import it with, if it was made for that.
-    pub(crate) ticket: Option<Ticket>,
+    pub(crate) ipc_record: Option<IpcRecord>,
     /// The ticket of another process's pool that this one stands for; 0 for a pool of this process.
     pub(crate) imported: u64,
 }
@@ -232,7 +232,7 @@ impl Pool {
             release_threshold: AtomicU64::new(0),
             reuse: [const { AtomicI32::new(1) }; 3],
             access: Mutex::default(),
-            ticket: None,
+            ipc_record: None,
             imported: 0,
         }
     }
@@ -273,7 +273,7 @@ impl Pool {
     }
 
     /// Starts the high-water mark anew.
-    pub(crate) fn reset_high(&self) {
+    pub(crate) fn reset_high_water(&self) {
         self.used_high.store(self.used.load(Ordering::Acquire), Ordering::Release);
     }
 }

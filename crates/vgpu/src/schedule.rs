@@ -17,7 +17,7 @@ pub enum Schedule {
     Normal,
     /// One core, blocks and warps in ascending order.
     Deterministic,
-    /// One core; streams, blocks, warps and lanes take turns at random, also between memory accesses.
+    /// One core; streams, blocks, warps and lanes are scheduled at random, also between memory accesses.
     Chaos(u64),
 }
 

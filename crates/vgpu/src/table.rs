@@ -43,9 +43,9 @@ pub fn resolve_symbol(symbol: &str) -> Option<*const c_void> {
     resolve(function.info().name)
 }
 
-/// What is known about the fault that spoilt a context: kernel, block, thread, address, source
+/// What is known about the fault that poisoned a context: kernel, block, thread, address, source
 /// line. `None` when the context (the calling thread's current one for a null handle) is not
-/// spoilt.
+/// poisoned.
 pub fn last_fault_report(ctx: CUcontext) -> Option<String> {
     let context = if ctx.is_null() { context::top()? } else { context::by_handle(ctx.addr() as u64).ok()? };
     context.report()

@@ -8,13 +8,13 @@ mod plan;
 mod tables;
 
 pub use tables::FFT_TABLE_BYTES;
-pub(crate) use tables::Tables;
+pub(crate) use tables::TableCache;
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape};
-use passes::{Job, Place, launch_step, turn_table};
-use rtcg_codegen::array::{FftResult, FftSource, FftStep, FftStepKernel};
+use passes::{BatchLayout, BatchedFft, launch_step, twiddle_table};
+use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
 use rtcg_codegen::{DType, Kind};
 
 /// Which numbers a transform leads to which.
@@ -54,7 +54,7 @@ struct Rows {
     outer: usize,
     inner: usize,
     length: usize,
-    place: Place,
+    layout: BatchLayout,
 }
 
 impl Rows {
@@ -70,18 +70,18 @@ impl Rows {
         };
         let Some(view) = view.filter(|view| is_aligned(&view.strides)) else {
             let dense = array.copy(Some(Order::C))?;
-            let place = Place::dense(dense.start(), length, inner, dense.itemsize());
-            return Ok(Self { array: dense, outer, inner, length, place });
+            let layout = BatchLayout::dense(dense.start(), length, inner, dense.itemsize());
+            return Ok(Self { array: dense, outer, inner, length, layout });
         };
         let [outer_step, step, inner_step] = [view.strides[0], view.strides[1], view.strides[2]];
         let start = array.address(view.offset);
-        let place = Place { start, outer: outer_step, step, inner: inner_step, half: 0 };
-        Ok(Self { array: array.clone(), outer, inner, length, place })
+        let layout = BatchLayout { start, outer: outer_step, step, inner: inner_step, half: 0 };
+        Ok(Self { array: array.clone(), outer, inner, length, layout })
     }
 
-    /// Pairs of neighbours as elements.
-    fn in_pairs(&self) -> Place {
-        Place { step: 2 * self.place.step, half: self.place.step, ..self.place }
+    /// Pairs of adjacent elements as elements.
+    fn as_complex_pairs(&self) -> BatchLayout {
+        BatchLayout { step: 2 * self.layout.step, half: self.layout.step, ..self.layout }
     }
 }
 
@@ -127,11 +127,11 @@ impl GpuArray {
         let is_complex = kind == FftKind::RealInverse || self.dtype().is_complex();
         let source = self.to_dtype(if is_complex { complex } else { complex.real_part() })?;
         let inner: usize = shape[axis + 1..].iter().product();
-        // Few neighbours along the inner axes would be read and written in small pieces.
+        // Few adjacent elements along the inner axes would be read and written in small pieces.
         if inner > 1 && inner * complex.itemsize() < 32 {
             let (axis, last) = (axis as isize, self.ndim() as isize - 1);
-            let turned = source.moveaxis(&[axis], &[last])?.copy(Some(Order::C))?;
-            let transformed = turned.fft(kind, last as usize, n, scale)?;
+            let transposed = source.moveaxis(&[axis], &[last])?.copy(Some(Order::C))?;
+            let transformed = transposed.fft(kind, last as usize, n, scale)?;
             out.assign(&transformed.moveaxis(&[last], &[axis])?)?;
             return Ok(out);
         }
@@ -154,35 +154,35 @@ impl Transform<'_> {
     fn run(&self, kind: FftKind) -> Result<()> {
         let is_even = self.n.is_multiple_of(2);
         match kind {
-            FftKind::Forward | FftKind::Inverse => self.of_complex(kind == FftKind::Inverse),
-            FftKind::RealForward if is_even => self.of_pairs(),
+            FftKind::Forward | FftKind::Inverse => self.run_complex(kind == FftKind::Inverse),
+            FftKind::RealForward if is_even => self.run_real_forward(),
             FftKind::RealForward => {
-                self.job(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false).run(self.out.context())
+                self.fft(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false).run(self.out.context())
             }
-            FftKind::RealInverse if is_even => self.to_pairs(),
-            FftKind::RealInverse => self.job(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context()),
+            FftKind::RealInverse if is_even => self.run_real_inverse(),
+            FftKind::RealInverse => self.fft(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context()),
         }
     }
 
-    fn of_complex(&self, is_inverse: bool) -> Result<()> {
+    fn run_complex(&self, is_inverse: bool) -> Result<()> {
         let source = if self.rows.array.dtype().is_complex() { FftSource::Complex } else { FftSource::Real };
-        self.job(source, FftResult::Complex, None, is_inverse).run(self.out.context())
+        self.fft(source, FftResult::Complex, None, is_inverse).run(self.out.context())
     }
 
     /// The whole length in one complex transform.
-    fn job(&self, source: FftSource, result: FftResult, out_limit: Option<usize>, is_inverse: bool) -> Job {
+    fn fft(&self, source: FftSource, result: FftResult, out_limit: Option<usize>, is_inverse: bool) -> BatchedFft {
         let rows = &self.rows;
         let needed = if source == FftSource::Hermitian { self.n / 2 + 1 } else { self.n };
         let out_length = out_limit.unwrap_or(self.n);
-        Job {
+        BatchedFft {
             dtype: self.complex,
             n: self.n,
             outer: rows.outer,
             inner: rows.inner,
-            from: rows.place,
+            from: rows.layout,
             source,
             in_limit: (rows.length < needed).then_some(rows.length),
-            to: Place::dense(self.out.start(), out_length, rows.inner, self.out.itemsize()),
+            to: BatchLayout::dense(self.out.start(), out_length, rows.inner, self.out.itemsize()),
             result,
             out_limit,
             is_inverse,
@@ -191,17 +191,17 @@ impl Transform<'_> {
     }
 
     /// Real numbers, two of them as a complex one.
-    fn of_pairs(&self) -> Result<()> {
+    fn run_real_forward(&self) -> Result<()> {
         let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
         let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
         let itemsize = self.complex.itemsize();
         let is_limited = rows.length < self.n;
-        let pairs = rows.in_pairs();
-        // Neighbours in memory are read at once.
+        let pairs = rows.as_complex_pairs();
+        // Adjacent elements in memory are read at once.
         let is_dense = !is_limited
             && pairs.half == itemsize as isize / 2
             && [pairs.start as isize, pairs.outer, pairs.inner].iter().all(|at| at % itemsize as isize == 0);
-        let job = Job {
+        let fft = BatchedFft {
             dtype: self.complex,
             n: half,
             outer: rows.outer,
@@ -209,51 +209,51 @@ impl Transform<'_> {
             from: pairs,
             source: if is_dense { FftSource::Complex } else { FftSource::Pair },
             in_limit: is_limited.then_some(rows.length),
-            to: Place::dense(between.start(), half, rows.inner, itemsize),
+            to: BatchLayout::dense(between.start(), half, rows.inner, itemsize),
             result: FftResult::Complex,
             out_limit: None,
             is_inverse: false,
             scale: 1.0,
         };
-        job.run(ctx)?;
-        let (turns, bits) = turn_table(ctx, self.complex, self.n)?;
+        fft.run(ctx)?;
+        let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
         let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments = vec![between.start(), self.out.start(), turns.device_ptr()];
+        let mut arguments = vec![between.start(), self.out.start(), twiddles.device_ptr()];
         arguments.extend_from_slice(&lengths);
         arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_step(ctx, FftStepKernel { dtype: self.complex, step: FftStep::Untangle }, work, &arguments)
+        launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
     }
 
-    /// The way back from [`Transform::of_pairs`].
-    fn to_pairs(&self) -> Result<()> {
+    /// The way back from [`Transform::run_real_forward`].
+    fn run_real_inverse(&self) -> Result<()> {
         let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
         let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
-        let (turns, bits) = turn_table(ctx, self.complex, self.n)?;
+        let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
         let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments = vec![rows.place.start, between.start(), turns.device_ptr()];
+        let mut arguments = vec![rows.layout.start, between.start(), twiddles.device_ptr()];
         arguments.extend_from_slice(&lengths);
         arguments.push(bits.into());
-        arguments.extend([rows.place.outer, rows.place.step, rows.place.inner].map(|step| step as u64));
+        arguments.extend([rows.layout.outer, rows.layout.step, rows.layout.inner].map(|step| step as u64));
         arguments.push(rows.length as u64);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_step(ctx, FftStepKernel { dtype: self.complex, step: FftStep::Tangle }, work, &arguments)?;
+        launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle }, work, &arguments)?;
         let itemsize = self.complex.itemsize();
-        let reals = Place::dense(self.out.start(), self.n, rows.inner, itemsize / 2);
-        let job = Job {
+        let reals = BatchLayout::dense(self.out.start(), self.n, rows.inner, itemsize / 2);
+        let fft = BatchedFft {
             dtype: self.complex,
             n: half,
             outer: rows.outer,
             inner: rows.inner,
-            from: Place::dense(between.start(), half, rows.inner, itemsize),
+            from: BatchLayout::dense(between.start(), half, rows.inner, itemsize),
             source: FftSource::Complex,
             in_limit: None,
-            to: Place { step: 2 * reals.step, half: reals.step, ..reals },
+            to: BatchLayout { step: 2 * reals.step, half: reals.step, ..reals },
             result: if rows.inner == 1 { FftResult::Complex } else { FftResult::Pair },
             out_limit: None,
             is_inverse: true,
             scale: self.scale,
         };
-        job.run(ctx)
+        fft.run(ctx)
     }
 }

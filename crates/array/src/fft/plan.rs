@@ -5,55 +5,55 @@ use rtcg_codegen::array::FFT_STAGES;
 
 /// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
 /// room in shared memory.
-pub(super) const LONGEST_OF_PASSES: usize = 1024;
+pub(super) const MAX_STRIDED_PASS_LENGTH: usize = 1024;
 /// What a thread has room for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct ThreadBudget {
     /// The longest butterfly; longer ones of a prime length are taken where there is no other way.
-    longest: usize,
+    max_radix: usize,
     /// Elements that it may have at a time for the sake of equal shares.
     elements: usize,
 }
 
-impl Room {
+impl ThreadBudget {
     /// A thread with registers of its own.
-    pub(super) const OF_REGISTERS: Room = Room { longest: 16, elements: 24 };
+    pub(super) const SIMT: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
     /// A thread that is a lane of a processor's vectors, where long code takes long to compile and is not faster.
-    pub(super) const OF_LANES: Room = Room { longest: 8, elements: 8 };
+    pub(super) const SIMD: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
 
 /// The longest butterfly there is.
-const LONGEST_BUTTERFLY: usize = 16;
+const MAX_RADIX: usize = 16;
 /// The largest prime that there are butterflies for.
-const LARGEST_PRIME: usize = 13;
+const MAX_PRIME_RADIX: usize = 13;
 
 /// What a block has room for that does a transform at once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct BlockLimits {
     /// Bytes of shared memory.
     pub shared_bytes: usize,
     /// Bytes of an element.
     pub itemsize: usize,
     /// What each of its threads has.
-    pub room: Room,
+    pub budget: ThreadBudget,
 }
 
-impl Block {
+impl BlockLimits {
     /// Bytes of the elements that threads have in registers, for a share of one each: beyond that they have too few.
-    const THREAD_BYTES: usize = 8 << 10;
+    const MAX_REGISTER_BYTES: usize = 8 << 10;
 
     /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
-    fn has_room_for(self, n: usize) -> bool {
-        radices_of(n, self.room).is_some_and(|radices| {
+    fn fits(self, n: usize) -> bool {
+        radices_of(n, self.budget).is_some_and(|radices| {
             (n + n / 8) * self.itemsize <= self.shared_bytes
-                && threads_of(&radices, self.room) * self.itemsize <= Self::THREAD_BYTES
+                && threads_of(&radices, self.budget) * self.itemsize <= Self::MAX_REGISTER_BYTES
         })
     }
 }
 
 /// Whether `n` has no prime factor without a butterfly.
 pub(super) fn is_smooth(mut n: usize) -> bool {
-    for p in 2..=LARGEST_PRIME {
+    for p in 2..=MAX_PRIME_RADIX {
         while n > 1 && n.is_multiple_of(p) {
             n /= p;
         }
@@ -61,13 +61,13 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
     n == 1
 }
 
-/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most [`LONGEST_OF_PASSES`].
+/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most [`MAX_STRIDED_PASS_LENGTH`].
 /// `None` where there is none: `n` has a large prime factor.
-pub(super) fn passes_of(n: usize, block: Option<Block>) -> Option<Vec<usize>> {
+pub(super) fn passes_of(n: usize, block: Option<BlockLimits>) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
-    if block.is_some_and(|block| block.has_room_for(n)) {
+    if block.is_some_and(|block| block.fits(n)) {
         return Some(vec![n]);
     }
     (1..=8).find_map(|count| split(n, count))
@@ -76,13 +76,13 @@ pub(super) fn passes_of(n: usize, block: Option<Block>) -> Option<Vec<usize>> {
 /// `count` lengths whose product is `n`, as equal as can be found.
 fn split(n: usize, count: usize) -> Option<Vec<usize>> {
     if count == 1 {
-        return (n <= LONGEST_OF_PASSES).then(|| vec![n]);
+        return (n <= MAX_STRIDED_PASS_LENGTH).then(|| vec![n]);
     }
-    if LONGEST_OF_PASSES.checked_pow(count as u32).is_some_and(|most| most < n) {
+    if MAX_STRIDED_PASS_LENGTH.checked_pow(count as u32).is_some_and(|most| most < n) {
         return None;
     }
     let equal = (n as f64).powf(1.0 / count as f64);
-    let mut divisors: Vec<usize> = (2..=LONGEST_OF_PASSES.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
+    let mut divisors: Vec<usize> = (2..=MAX_STRIDED_PASS_LENGTH.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
     divisors.sort_by(|a, b| {
         let distance = |d: usize| (d as f64 / equal).ln().abs();
         distance(*a).total_cmp(&distance(*b))
@@ -96,25 +96,25 @@ fn split(n: usize, count: usize) -> Option<Vec<usize>> {
 
 /// Butterflies whose product is `m`: as few as possible, of which threads get equal shares if possible, then as short as
 /// possible, the longest first. `None` where they are more than a kernel has room for.
-pub(super) fn radices_of(m: usize, room: Room) -> Option<Vec<usize>> {
+pub(super) fn radices_of(m: usize, budget: ThreadBudget) -> Option<Vec<usize>> {
     if m == 1 {
         return Some(vec![1]);
     }
-    let is_known = |r: usize| r <= room.longest || [11, 13].contains(&r);
-    let known: Vec<usize> = (2..=LONGEST_BUTTERFLY).rev().filter(|&r| is_known(r)).collect();
-    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known, room))
+    let is_known = |r: usize| r <= budget.max_radix || [11, 13].contains(&r);
+    let known: Vec<usize> = (2..=MAX_RADIX).rev().filter(|&r| is_known(r)).collect();
+    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known, budget))
 }
 
-fn butterflies(m: usize, count: usize, known: &[usize], room: Room) -> Option<Vec<usize>> {
+fn butterflies(m: usize, count: usize, known: &[usize], budget: ThreadBudget) -> Option<Vec<usize>> {
     if count == 1 {
         return known.contains(&m).then(|| vec![m]);
     }
     let found = known.iter().enumerate().filter(|(_, r)| m.is_multiple_of(**r)).filter_map(|(at, &r)| {
-        let mut rest = butterflies(m / r, count - 1, &known[at..], room)?;
+        let mut rest = butterflies(m / r, count - 1, &known[at..], budget)?;
         rest.insert(0, r);
         Some(rest)
     });
-    found.min_by_key(|radices| (least_common_multiple(radices) > room.elements, radices.iter().sum::<usize>()))
+    found.min_by_key(|radices| (least_common_multiple(radices) > budget.elements, radices.iter().sum::<usize>()))
 }
 
 /// Elements of a thread that has as many of every butterfly.
@@ -126,17 +126,17 @@ fn least_common_multiple(radices: &[usize]) -> usize {
 }
 
 /// A length of at least `least` that is quick to transform, for convolutions.
-pub(super) fn quick_length(least: usize) -> usize {
+pub(super) fn next_fast_len(least: usize) -> usize {
     let multiples = [1, 3, 5, 7, 9, 15].map(|odd| odd * least.div_ceil(odd).next_power_of_two());
     multiples.into_iter().min().unwrap_or(least)
 }
 
 /// Threads of a transform of these butterflies: such that all have equal shares, unless they are large; then such that
 /// each has one butterfly if these are about as long as each other, else one of the longest.
-pub(super) fn threads_of(radices: &[usize], room: Room) -> usize {
+pub(super) fn threads_of(radices: &[usize], budget: ThreadBudget) -> usize {
     let length: usize = radices.iter().product();
     let share = least_common_multiple(radices);
-    if share <= room.elements {
+    if share <= budget.elements {
         return length / share;
     }
     let (shortest, longest) = radices.iter().fold((usize::MAX, 1), |(low, high), &r| (low.min(r), high.max(r)));
@@ -147,8 +147,8 @@ pub(super) fn threads_of(radices: &[usize], room: Room) -> usize {
 mod tests {
     use super::*;
 
-    fn block(itemsize: usize) -> Option<Block> {
-        Some(Block { shared_bytes: 48 << 10, itemsize, room: Room::OF_REGISTERS })
+    fn block(itemsize: usize) -> Option<BlockLimits> {
+        Some(BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMT })
     }
 
     #[test]
@@ -160,11 +160,13 @@ mod tests {
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
-                for room in [Room::OF_REGISTERS, Room::OF_LANES] {
-                    let radices = radices_of(m, room).expect("butterflies");
+                for budget in [ThreadBudget::SIMT, ThreadBudget::SIMD] {
+                    let radices = radices_of(m, budget).expect("butterflies");
                     assert_eq!(radices.iter().product::<usize>(), m);
-                    assert!(radices.iter().all(|r| *r <= room.longest.max(13)) && radices.is_sorted_by(|a, b| a >= b));
-                    let threads = threads_of(&radices, room);
+                    assert!(
+                        radices.iter().all(|r| *r <= budget.max_radix.max(13)) && radices.is_sorted_by(|a, b| a >= b)
+                    );
+                    let threads = threads_of(&radices, budget);
                     assert!(threads <= 1024 && m.is_multiple_of(threads));
                 }
             }
@@ -179,25 +181,26 @@ mod tests {
         assert_eq!(passes_of(1 << 10, None), Some(vec![1024]));
         assert_eq!(passes_of(1 << 12, None), Some(vec![64, 64]));
         assert_eq!(passes_of(1 << 24, block(8)), Some(vec![256, 256, 256]));
-        let large = |itemsize| block(itemsize).map(|block| Block { shared_bytes: 227 << 10, ..block });
+        let large = |itemsize| block(itemsize).map(|block| BlockLimits { shared_bytes: 227 << 10, ..block });
         assert_eq!(passes_of(1 << 13, large(16)), Some(vec![1 << 13]));
         assert_eq!(passes_of(1 << 14, large(8)), Some(vec![1 << 14]));
         // There is room for so many elements, but not for so many threads.
         assert_eq!(passes_of(25000, large(8)).map(|passes| passes.len()), Some(2));
-        assert_eq!(radices_of(1024, Room::OF_REGISTERS), Some(vec![16, 8, 8]));
-        assert_eq!(radices_of(1024, Room::OF_LANES), Some(vec![8, 8, 4, 4]));
-        assert_eq!(radices_of(1000, Room::OF_REGISTERS), Some(vec![10, 10, 10]));
-        assert_eq!(radices_of(96, Room::OF_LANES), Some(vec![6, 4, 4]));
-        let threads = |room| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, room));
-        assert_eq!(threads(Room::OF_REGISTERS), [64, 8, 15]);
-        assert_eq!(threads(Room::OF_LANES), [64, 24, 15]);
+        assert_eq!(radices_of(1024, ThreadBudget::SIMT), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1024, ThreadBudget::SIMD), Some(vec![8, 8, 4, 4]));
+        assert_eq!(radices_of(1000, ThreadBudget::SIMT), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(96, ThreadBudget::SIMD), Some(vec![6, 4, 4]));
+        let threads =
+            |budget| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, budget));
+        assert_eq!(threads(ThreadBudget::SIMT), [64, 8, 15]);
+        assert_eq!(threads(ThreadBudget::SIMD), [64, 24, 15]);
         assert_eq!(passes_of(2 * 17, block(8)), None);
     }
 
     #[test]
     fn convolutions_have_room() {
         for n in 1..5000 {
-            let m = quick_length(2 * n - 1);
+            let m = next_fast_len(2 * n - 1);
             assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m), "{n} {m}");
         }
     }

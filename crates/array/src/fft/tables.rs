@@ -15,11 +15,11 @@ pub const FFT_TABLE_BYTES: usize = 64 << 20;
 
 /// What a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Table {
+pub(crate) enum TableKind {
     /// Twiddles between the stages of a pass.
-    Stages([u8; FFT_STAGES]),
+    StageTwiddles([u8; FFT_STAGES]),
     /// Twiddles of a long transform.
-    Turns(usize),
+    Twiddles(usize),
     /// The chirp of a length.
     Chirp(usize),
     /// The transform of the chirp of the first length in that of the second one.
@@ -27,43 +27,45 @@ pub(crate) enum Table {
 }
 
 /// The number of a stream, a dtype, what a table has.
-type Key = (u64, DType, Table);
+type Key = (u64, DType, TableKind);
 
-struct Kept {
+struct CachedTable {
     memory: Arc<dyn Buffer>,
     nbytes: usize,
     /// When it was used last.
-    used: u64,
+    last_used: u64,
 }
 
 /// The tables of a context.
 #[derive(Default)]
-pub(crate) struct Tables {
-    kept: FxHashMap<Key, Kept>,
+pub(crate) struct TableCache {
+    entries: FxHashMap<Key, CachedTable>,
     clock: u64,
     nbytes: usize,
 }
 
-impl Tables {
-    fn find(&mut self, key: &Key) -> Option<Arc<dyn Buffer>> {
+impl TableCache {
+    fn get(&mut self, key: &Key) -> Option<Arc<dyn Buffer>> {
         self.clock += 1;
-        let kept = self.kept.get_mut(key)?;
-        kept.used = self.clock;
+        let kept = self.entries.get_mut(key)?;
+        kept.last_used = self.clock;
         Some(kept.memory.clone())
     }
 
-    fn keep(&mut self, key: Key, memory: Arc<dyn Buffer>, nbytes: usize) {
+    fn insert(&mut self, key: Key, memory: Arc<dyn Buffer>, nbytes: usize) {
         if nbytes > FFT_TABLE_BYTES {
             return;
         }
-        let used = self.clock;
-        if let Some(old) = self.kept.insert(key, Kept { memory, nbytes, used }) {
+        let last_used = self.clock;
+        if let Some(old) = self.entries.insert(key, CachedTable { memory, nbytes, last_used }) {
             self.nbytes -= old.nbytes;
         }
         self.nbytes += nbytes;
         while self.nbytes > FFT_TABLE_BYTES {
-            let Some(oldest) = self.kept.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| *key) else { return };
-            if let Some(gone) = self.kept.remove(&oldest) {
+            let Some(oldest) = self.entries.iter().min_by_key(|(_, kept)| kept.last_used).map(|(key, _)| *key) else {
+                return;
+            };
+            if let Some(gone) = self.entries.remove(&oldest) {
                 self.nbytes -= gone.nbytes;
             }
         }
@@ -75,21 +77,21 @@ impl ArrayContext {
     pub(super) fn fft_table(
         &self,
         dtype: DType,
-        table: Table,
+        table: TableKind,
         nbytes: usize,
         make: impl FnOnce(u64) -> Result<()>,
     ) -> Result<Arc<dyn Buffer>> {
         let stream = self.runtime().stream_number()?;
         let key = stream.map(|stream| (stream, dtype, table));
-        if let Some(found) = key.and_then(|key| self.fft_tables().find(&key)) {
-            found.will_be_used();
+        if let Some(found) = key.and_then(|key| self.fft_tables().get(&key)) {
+            found.record_use();
             return Ok(found);
         }
         let memory = self.runtime().alloc_from(None, nbytes)?;
-        memory.will_be_used();
+        memory.record_use();
         make(memory.device_ptr())?;
         if let Some(key) = key {
-            self.fft_tables().keep(key, memory.clone(), nbytes);
+            self.fft_tables().insert(key, memory.clone(), nbytes);
         }
         Ok(memory)
     }
@@ -110,8 +112,8 @@ impl ArrayContext {
 mod tests {
     use super::*;
 
-    struct Nowhere;
-    impl Buffer for Nowhere {
+    struct NullBuffer;
+    impl Buffer for NullBuffer {
         fn device_ptr(&self) -> u64 {
             1
         }
@@ -122,17 +124,17 @@ mod tests {
 
     #[test]
     fn what_was_not_used_for_the_longest_time_goes_first() {
-        let mut tables = Tables::default();
-        let key = |n| (0, DType::C64, Table::Chirp(n));
+        let mut tables = TableCache::default();
+        let key = |n| (0, DType::C64, TableKind::Chirp(n));
         let third = FFT_TABLE_BYTES / 3;
-        (0..3).for_each(|n| tables.keep(key(n), Arc::new(Nowhere), third));
-        assert!(tables.find(&key(0)).is_some());
-        tables.keep(key(3), Arc::new(Nowhere), third);
-        assert!([0, 2, 3].iter().all(|&n| tables.find(&key(n)).is_some()) && tables.find(&key(1)).is_none());
+        (0..3).for_each(|n| tables.insert(key(n), Arc::new(NullBuffer), third));
+        assert!(tables.get(&key(0)).is_some());
+        tables.insert(key(3), Arc::new(NullBuffer), third);
+        assert!([0, 2, 3].iter().all(|&n| tables.get(&key(n)).is_some()) && tables.get(&key(1)).is_none());
         assert_eq!(tables.nbytes, 3 * third);
-        tables.keep(key(4), Arc::new(Nowhere), FFT_TABLE_BYTES + 1);
-        assert!(tables.find(&key(4)).is_none() && tables.nbytes == 3 * third);
-        tables.keep(key(3), Arc::new(Nowhere), third);
+        tables.insert(key(4), Arc::new(NullBuffer), FFT_TABLE_BYTES + 1);
+        assert!(tables.get(&key(4)).is_none() && tables.nbytes == 3 * third);
+        tables.insert(key(3), Arc::new(NullBuffer), third);
         assert_eq!(tables.nbytes, 3 * third);
     }
 }

@@ -1,4 +1,4 @@
-//! The expression graph: values that were put off, each kept once.
+//! The expression graph: values that were deferred, each kept once.
 
 use super::scope::Deferred;
 use crate::array::GpuArray;
@@ -40,14 +40,14 @@ pub(super) struct Store {
     pub(super) node: u16,
 }
 
-/// Values that were put off and not computed yet.
+/// Values that were deferred and not computed yet.
 #[derive(Default)]
 pub(super) struct Graph {
     pub(super) ctx: Option<Arc<ArrayContext>>,
     pub(super) nodes: Vec<Node>,
-    known: FxHashMap<Node, u16>,
+    node_ids: FxHashMap<Node, u16>,
     pub(super) leaves: Vec<GpuArray>,
-    known_leaves: FxHashMap<LeafKey, u16>,
+    leaf_ids: FxHashMap<LeafKey, u16>,
     pub(super) values: Vec<(Element, DType)>,
     /// Results in memory that does not exist yet.
     pub(super) results: Vec<Weak<Deferred>>,
@@ -75,10 +75,10 @@ fn overlap(a: &GpuArray, b: &GpuArray) -> bool {
 
 /// Whether two arrays have the same elements at the same places.
 fn is_same(a: &GpuArray, b: &GpuArray) -> bool {
-    start_of(a) == start_of(b) && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides()
+    address_of(a) == address_of(b) && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides()
 }
 
-fn start_of(array: &GpuArray) -> u64 {
+fn address_of(array: &GpuArray) -> u64 {
     array.buffer().map_or(0, |buffer| buffer.device_ptr()).wrapping_add(array.layout().offset as u64)
 }
 
@@ -88,7 +88,7 @@ fn is_writable(array: &GpuArray) -> bool {
 }
 
 /// Arrays that a kernel over `ndim` axes may have, and outputs among them.
-pub(super) fn room(ndim: usize) -> (usize, usize) {
+pub(super) fn max_arrays(ndim: usize) -> (usize, usize) {
     let room = (STRIDE_BYTES / (8 * ndim.max(1))).clamp(5, MAX_OPERANDS);
     (room, (room / 4).max(1))
 }
@@ -100,7 +100,7 @@ impl Graph {
 
     /// Whether `n_leaves` more arrays for an operation over `ndim` axes must wait for the next graph.
     pub(super) fn is_full(&self, n_leaves: usize, ndim: usize) -> bool {
-        let (room, outputs) = room(self.max_ndim.max(ndim));
+        let (room, outputs) = max_arrays(self.max_ndim.max(ndim));
         !self.is_empty() && (self.nodes.len() >= MAX_NODES || self.leaves.len() + n_leaves > room - outputs)
     }
 
@@ -119,7 +119,7 @@ impl Graph {
         let differs = |other: &GpuArray| overlap(other, target) && !is_same(other, target);
         let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
         let is_known = self.stores.iter().any(|store| is_same(&store.target, target));
-        let is_full = !is_known && self.stores.len() >= room(self.max_ndim.max(target.ndim())).1;
+        let is_full = !is_known && self.stores.len() >= max_arrays(self.max_ndim.max(target.ndim())).1;
         if other_shape
             || is_full
             || self.stores.iter().any(|store| differs(&store.target))
@@ -131,11 +131,11 @@ impl Graph {
     }
 
     /// Whether an operation that reads `array` may write `target`: never another element than its own.
-    pub(super) fn allows(target: &GpuArray, array: &GpuArray) -> bool {
+    pub(super) fn has_no_hazard(target: &GpuArray, array: &GpuArray) -> bool {
         !overlap(target, array) || is_same(target, array)
     }
 
-    /// Whether results can be put off to `target` at all.
+    /// Whether results can be deferred to `target` at all.
     pub(super) fn can_store(target: &GpuArray) -> bool {
         is_writable(target)
     }
@@ -145,9 +145,9 @@ impl Graph {
         if let Some(store) = self.stores.iter().find(|store| is_same(&store.target, array)) {
             return store.node;
         }
-        let key = (start_of(array), array.dtype(), array.layout().shape.clone(), array.layout().strides.clone());
+        let key = (address_of(array), array.dtype(), array.layout().shape.clone(), array.layout().strides.clone());
         let next = self.leaves.len() as u16;
-        let index = *self.known_leaves.entry(key).or_insert(next);
+        let index = *self.leaf_ids.entry(key).or_insert(next);
         if index == next {
             self.leaves.push(array.clone());
         }
@@ -167,7 +167,7 @@ impl Graph {
     /// The node that is `node`.
     pub(super) fn node(&mut self, node: Node) -> u16 {
         let next = self.nodes.len() as u16;
-        let index = *self.known.entry(node).or_insert(next);
+        let index = *self.node_ids.entry(node).or_insert(next);
         if index == next {
             self.nodes.push(node);
         }

@@ -1,20 +1,20 @@
 //! Computes a graph: one kernel for each shape of results.
 
-use super::graph::{Graph, Node, room};
+use super::graph::{Graph, Node, max_arrays};
 use super::scope::Deferred;
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
+use crate::iteration_plan::IterationPlan;
 use crate::launch::{Args, BLOCK_THREADS};
 use crate::layout::{Layout, Shape};
-use crate::plan::Plan;
 use crate::runtime::{ArrayContext, Buffer};
-use rtcg_codegen::array::{Access, FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Operand, Step, Steps, Walk};
+use rtcg_codegen::array::{AccessPattern, FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Operand, OperandKind, Step, Steps};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A value and where it goes.
-struct Target {
+struct StoreTarget {
     array: GpuArray,
     node: u16,
     /// Whose memory it is.
@@ -52,14 +52,14 @@ fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) 
         }
         let n_new = targets.len();
         if stored_shape.as_ref() == Some(shape) {
-            targets.extend(graph.stores.iter().map(|store| Target {
+            targets.extend(graph.stores.iter().map(|store| StoreTarget {
                 array: store.target.clone(),
                 node: store.node,
                 owner: None,
             }));
         }
         // Several kernels read what one of them stores unless all that stores is in the last one.
-        let (_, at_once) = room(shape.len());
+        let (_, at_once) = max_arrays(shape.len());
         let (new, stored) = targets.split_at(n_new);
         if stored.len() + new.len() <= at_once.max(stored.len()) {
             launch_group(graph, ctx, shape, &targets)?;
@@ -78,16 +78,16 @@ fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) 
     Ok(())
 }
 
-fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<Deferred>) -> Result<Target> {
+fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<Deferred>) -> Result<StoreTarget> {
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
     let memory = ctx.runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
     let node = *crate::runtime::lock(&deferred.node);
-    Ok(Target { array, node, owner: Some((deferred.clone(), memory)) })
+    Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 
 /// The part of a graph that some values need: steps, the arrays and the numbers they read.
-pub(super) struct Part<'a> {
+pub(super) struct Subgraph<'a> {
     pub(super) steps: Steps,
     pub(super) arrays: Vec<&'a GpuArray>,
     values: Vec<u16>,
@@ -95,7 +95,7 @@ pub(super) struct Part<'a> {
     order: Vec<u16>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Subgraph<'a> {
     pub(super) fn new(graph: &'a Graph, outputs: impl Iterator<Item = u16>) -> Self {
         let order = graph.reachable(outputs);
         let place = |node: u16| order.binary_search(&node).map_or(NO_STEP, |at| at as u16);
@@ -105,7 +105,7 @@ impl<'a> Part<'a> {
                 Node::Leaf(leaf) => {
                     let array = &graph.leaves[usize::from(leaf)];
                     arrays.push(array);
-                    let access = if is_aligned(array) { Access::Element } else { Access::Unaligned };
+                    let access = if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned };
                     Step::Array(Operand { dtype: array.dtype(), access })
                 }
                 Node::Value(value) => {
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
                 Node::Op { op, compute, out, inputs } => Step::Op { op, compute, out, inputs: inputs.map(place) },
             });
         }
-        Part { steps: Steps(steps), arrays, values, graph, order }
+        Subgraph { steps: Steps(steps), arrays, values, graph, order }
     }
 
     /// The step of a node.
@@ -124,7 +124,7 @@ impl<'a> Part<'a> {
     }
 
     /// Sets how each array is passed.
-    fn set_access(&mut self, accesses: &[Access]) {
+    fn set_access(&mut self, accesses: &[OperandKind]) {
         let arrays = self.steps.0.iter_mut().filter_map(|step| match step {
             Step::Array(operand) => Some(operand),
             _ => None,
@@ -142,12 +142,12 @@ impl<'a> Part<'a> {
     }
 }
 
-fn launch_group(graph: &Graph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[Target]) -> Result<()> {
+fn launch_group(graph: &Graph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[StoreTarget]) -> Result<()> {
     if targets.is_empty() {
         return Ok(());
     }
-    let part = Part::new(graph, targets.iter().map(|target| target.node));
-    let group = Group { ctx, shape, targets, part };
+    let part = Subgraph::new(graph, targets.iter().map(|target| target.node));
+    let group = FusedLaunch { ctx, shape, targets, part };
     match targets.len() + group.part.arrays.len() {
         0..=2 => group.run::<2>(),
         3..=4 => group.run::<4>(),
@@ -159,14 +159,14 @@ fn launch_group(graph: &Graph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: 
 }
 
 /// Values of one shape.
-struct Group<'a> {
+struct FusedLaunch<'a> {
     ctx: &'a Arc<ArrayContext>,
     shape: &'a Shape,
-    targets: &'a [Target],
-    part: Part<'a>,
+    targets: &'a [StoreTarget],
+    part: Subgraph<'a>,
 }
 
-impl Group<'_> {
+impl FusedLaunch<'_> {
     /// Outputs, then arrays.
     fn operands(&self) -> impl Iterator<Item = &GpuArray> {
         self.targets.iter().map(|target| &target.array).chain(self.part.arrays.iter().copied())
@@ -176,20 +176,20 @@ impl Group<'_> {
     fn run<const N: usize>(mut self) -> Result<()> {
         let layouts: SmallVec<[Layout; 8]> =
             self.operands().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
-        let plan = Plan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
-        let walk = match self.flat_accesses(&plan) {
+        let plan = IterationPlan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
+        let pattern = match self.flat_accesses(&plan) {
             Some(accesses) => {
-                let walk = Walk::Flat(self.per_access(&plan, &accesses));
+                let pattern = AccessPattern::Flat(self.elements_per_access(&plan, &accesses));
                 self.part.set_access(&accesses);
-                walk
+                pattern
             }
-            None => Walk::Strided(plan.space()),
+            None => AccessPattern::Strided(plan.space()),
         };
-        self.launch(&plan, walk)
+        self.launch(&plan, pattern)
     }
 
     /// How each array is passed if every operand lies without gaps or is a single element.
-    fn flat_accesses<const N: usize>(&self, plan: &Plan<N>) -> Option<Vec<Access>> {
+    fn flat_accesses<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<Vec<OperandKind>> {
         let n_outputs = self.targets.len();
         let mut accesses = Vec::new();
         for (k, array) in self.operands().enumerate() {
@@ -197,21 +197,21 @@ impl Group<'_> {
             match plan.single_stride(k, item)? {
                 _ if !is_aligned(array) => return None,
                 stride if stride == item && k < n_outputs => {}
-                stride if stride == item => accesses.push(Access::Element),
-                0 if k >= n_outputs => accesses.push(Access::Point),
+                stride if stride == item => accesses.push(OperandKind::Element),
+                0 if k >= n_outputs => accesses.push(OperandKind::Broadcast),
                 _ => return None,
             }
         }
         Some(accesses)
     }
 
-    /// How many neighbours a thread takes at once, if addresses allow it.
-    fn per_access<const N: usize>(&self, plan: &Plan<N>, accesses: &[Access]) -> u8 {
+    /// How many adjacent elements a thread takes at once, if addresses allow it.
+    fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, accesses: &[OperandKind]) -> u8 {
         let n_outputs = self.targets.len();
-        let moves = |k: usize| k < n_outputs || accesses[k - n_outputs] == Access::Element;
+        let moves = |k: usize| k < n_outputs || accesses[k - n_outputs] == OperandKind::Element;
         let moving = || self.operands().enumerate().filter(|(k, _)| moves(*k));
         let widest = moving().map(|(_, array)| array.itemsize()).max().unwrap_or(1);
-        let count = self.ctx.facts().access_bytes as usize / widest;
+        let count = self.ctx.device_info().vector_bytes as usize / widest;
         if count < 2 || !count.is_power_of_two() {
             return 1;
         }
@@ -221,20 +221,20 @@ impl Group<'_> {
         if moving().all(is_aligned) { count as u8 } else { 1 }
     }
 
-    fn launch<const N: usize>(&self, plan: &Plan<N>, walk: Walk) -> Result<()> {
-        let output = |target: &Target| FusedOutput {
+    fn launch<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
+        let output = |target: &StoreTarget| FusedOutput {
             step: self.part.step_of(target.node),
-            unaligned: matches!(walk, Walk::Strided(_)) && !is_aligned(&target.array),
+            unaligned: matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(&target.array),
         };
         let outputs = self.targets.iter().map(output).collect();
-        let kernel = Fused { steps: self.part.steps.clone(), outputs, walk };
+        let kernel = Fused { steps: self.part.steps.clone(), outputs, pattern };
         let mut args = Args::new();
         self.operands().zip(&plan.offsets).for_each(|(array, offset)| args.push_u64(array.address(*offset)));
         let size = plan.size();
         args.push_u64(size as u64);
-        let work = match walk {
-            Walk::Flat(per_access) => size.div_ceil(usize::from(per_access)),
-            Walk::Strided(space) | Walk::Tiled(space, _) => {
+        let work = match pattern {
+            AccessPattern::Flat(elements_per_access) => size.div_ceil(usize::from(elements_per_access)),
+            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => {
                 let all: SmallVec<[usize; 8]> = (0..self.operands().count()).collect();
                 plan.write_dims(space, &all, &mut args);
                 size
@@ -242,6 +242,6 @@ impl Group<'_> {
         };
         self.part.push_values(&mut args);
         let compiled = self.ctx.fused_kernel(&kernel)?;
-        compiled.launch([self.ctx.facts().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+        compiled.launch([self.ctx.device_info().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
     }
 }

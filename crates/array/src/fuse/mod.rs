@@ -1,4 +1,4 @@
-//! Fusion: operations are put off and computed together, as one kernel.
+//! Fusion: operations are deferred and computed together, as one kernel.
 //!
 //! Between [`begin`] and the end of its [`Fusion`] (or inside of [`fuse`]), element by element operations
 //! of the calling thread give arrays whose memory does not exist yet ([`Deferred`]); shape, dtype, layout
@@ -20,5 +20,5 @@ mod scope;
 pub(crate) use reduce::reduce_deferred;
 pub(crate) use scope::defer;
 pub use scope::{
-    Deferred, Fusion, begin, check_read, enter, fuse, is_active, is_deferred, leave, settle, settle_quietly, trace,
+    Deferred, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
 };

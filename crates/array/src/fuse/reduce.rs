@@ -5,27 +5,27 @@
 //! the expression's arrays follow it.
 
 use super::graph::Graph;
-use super::launch::Part;
+use super::launch::Subgraph;
 use super::scope::Scope;
 use crate::array::GpuArray;
 use crate::error::Result;
+use crate::iteration_plan::IterationPlan;
 use crate::launch::Args;
 use crate::layout::{Layout, Order};
-use crate::plan::Plan;
-use crate::reduce::{Fusable, Packable, Spread, kept_shape, parts};
+use crate::reduce::{FusableReduction, Packable, ReductionPlan, kept_shape, split_axes};
 use rtcg_codegen::array::{Reduce, Reduction};
 use smallvec::SmallVec;
 
-/// The reduction of a result that was put off; `None` if `x` is none or something has to be stored first.
-pub(crate) fn reduce_deferred(x: &GpuArray, wish: &Fusable<'_>) -> Result<Option<GpuArray>> {
+/// The reduction of a result that was deferred; `None` if `x` is none or something has to be stored first.
+pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Result<Option<GpuArray>> {
     if wish.compute.is_complex() && wish.reduction == Reduction::Product {
         // A product of complex numbers is contracted by what stands around it.
         return Ok(None);
     }
     let reduce = |graph: &Graph, node: u16| {
-        let part = Part::new(graph, std::iter::once(node));
+        let part = Subgraph::new(graph, std::iter::once(node));
         let step = part.step_of(node);
-        let job = Job { x, wish, part, step };
+        let job = ReductionJob { x, wish, part, step };
         match job.part.arrays.len() {
             0..=2 => job.run::<4>(),
             3..=6 => job.run::<8>(),
@@ -36,37 +36,37 @@ pub(crate) fn reduce_deferred(x: &GpuArray, wish: &Fusable<'_>) -> Result<Option
     Scope::with_node(x, reduce).transpose()
 }
 
-struct Job<'a> {
+struct ReductionJob<'a> {
     x: &'a GpuArray,
-    wish: &'a Fusable<'a>,
-    part: Part<'a>,
+    wish: &'a FusableReduction<'a>,
+    part: Subgraph<'a>,
     step: u16,
 }
 
-impl Job<'_> {
+impl ReductionJob<'_> {
     fn run<const N: usize>(&self) -> Result<GpuArray> {
         let (x, wish) = (self.x, self.wish);
         let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, true);
         let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, wish.keepdims);
         let out = GpuArray::empty(x.context(), &shape, wish.result, Order::C)?;
-        let (out_kept, _) = parts(&Layout::contiguous(&kept, out.itemsize(), Order::C), wish.axes);
+        let (out_kept, _) = split_axes(&Layout::contiguous(&kept, out.itemsize(), Order::C), wish.axes);
         let mut layouts: SmallVec<[(Layout, Layout); 8]> = SmallVec::new();
-        layouts.push(parts(x.layout(), wish.axes));
+        layouts.push(split_axes(x.layout(), wish.axes));
         for array in &self.part.arrays {
             let layout = array.layout().broadcast_to(x.shape())?;
-            let (mut kept, reduced) = parts(&layout, wish.axes);
+            let (mut kept, reduced) = split_axes(&layout, wish.axes);
             kept.offset = layout.offset;
             layouts.push((kept, reduced));
         }
         // Places that are left repeat the first one.
-        let kept = Plan::<N>::new(std::array::from_fn(|k| match k {
+        let kept = IterationPlan::<N>::new(std::array::from_fn(|k| match k {
             0 => &out_kept,
             _ => layouts.get(k - 1).map_or(&out_kept, |layout| &layout.0),
         }));
         let of_reduced = std::array::from_fn(|k| &layouts.get(k).unwrap_or(&layouts[0]).1);
         let reduced = match wish.reduction.is_arg() {
-            true => Plan::<N>::in_order(of_reduced),
-            false => Plan::<N>::new(of_reduced),
+            true => IterationPlan::<N>::in_order(of_reduced),
+            false => IterationPlan::<N>::new(of_reduced),
         };
         if out.size() > 0 {
             self.launch(&kept, &reduced, &out)?;
@@ -74,22 +74,27 @@ impl Job<'_> {
         Ok(out)
     }
 
-    fn launch<const N: usize>(&self, kept: &Plan<N>, reduced: &Plan<N>, out: &GpuArray) -> Result<()> {
+    fn launch<const N: usize>(
+        &self,
+        kept: &IterationPlan<N>,
+        reduced: &IterationPlan<N>,
+        out: &GpuArray,
+    ) -> Result<()> {
         let (ctx, arrays) = (self.x.context(), &self.part.arrays);
         let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
-        let spread = Spread::new(ctx.facts(), self.x.itemsize(), kept, reduced);
+        let plan = ReductionPlan::new(ctx.device_info(), self.x.itemsize(), kept, reduced);
         let packable = arrays.iter().enumerate().map(|(k, array)| Packable {
             itemsize: array.itemsize(),
             address: address(k),
             kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
             reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
         });
-        let kernel = spread.kernel(Reduce {
+        let kernel = plan.kernel(Reduce {
             reduction: self.wish.reduction,
             x: self.x.dtype(),
             compute: self.wish.compute,
             out: self.wish.result,
-            packed: spread.packed(packable),
+            packed: plan.packed(packable),
             kept: kept.space(),
             reduced: reduced.space(),
             ..Reduce::PLAIN
@@ -97,13 +102,13 @@ impl Job<'_> {
         let mut args = Args::new();
         args.push_u64(out.start());
         (0..arrays.len()).for_each(|k| args.push_u64(address(k)));
-        spread.write(ctx, &kernel, &mut args)?;
+        plan.write(ctx, &kernel, &mut args)?;
         let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
         let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();
         kept.write_dims(kernel.kept, &in_kept, &mut args);
         reduced.write_dims(kernel.reduced, &in_reduced, &mut args);
         self.part.push_values(&mut args);
         let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
-        spread.launch(&*compiled, &args)
+        plan.launch(&*compiled, &args)
     }
 }

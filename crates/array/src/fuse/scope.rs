@@ -1,14 +1,14 @@
-//! The block in which a thread puts operations off, and arrays whose memory does not exist yet.
+//! The block in which a thread defers operations, and arrays whose memory does not exist yet.
 
 use super::graph::{Conflict, Graph, Node};
 use super::launch;
 use crate::array::GpuArray;
+use crate::blocking::lock_blocking;
 use crate::elementwise::Source;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
-use crate::inside::Inside;
 use crate::layout::Layout;
-use crate::patience::lock_patiently;
 use crate::runtime::{Allocator, ArrayContext, Buffer, lock};
+use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
 use std::any::Any;
@@ -18,17 +18,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
-    static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+    static ACTIVE: RefCell<Option<OpenScope>> = const { RefCell::new(None) };
     static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
     static COMPUTING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The threads in a block: what most calls ask, and nothing more.
-static OPEN: Inside = Inside::new(&IS_OPEN);
+static OPEN: ThreadFlag = ThreadFlag::new(&IS_OPEN);
 
 /// The block that this thread is in.
-struct Active {
+struct OpenScope {
     scope: Arc<Scope>,
     /// Blocks that are open.
     depth: u32,
@@ -36,7 +36,7 @@ struct Active {
     traced: u32,
 }
 
-/// What is put off.
+/// What is deferred.
 #[derive(Default)]
 pub(super) struct Scope {
     graph: Mutex<Graph>,
@@ -47,7 +47,7 @@ pub(super) struct Scope {
     fault: Mutex<Option<ArrayError>>,
 }
 
-/// The memory of a result that was put off. It exists from the moment its address is asked for.
+/// The memory of a result that was deferred. It exists from the moment its address is asked for.
 pub struct Deferred {
     scope: Arc<Scope>,
     pub(super) layout: Arc<Layout>,
@@ -78,7 +78,7 @@ impl Deferred {
         match self.memory.get() {
             Some(Ok(memory)) => Ok(memory),
             Some(Err(message)) => Err(ArrayError::new(ArrayErrorKind::Runtime, message.as_ref())),
-            None => Err(ArrayError::new(ArrayErrorKind::Runtime, "a result that was put off was not computed")),
+            None => Err(ArrayError::new(ArrayErrorKind::Runtime, "a result that was deferred was not computed")),
         }
     }
 }
@@ -89,9 +89,9 @@ impl Buffer for Deferred {
         self.ready().map_or(0, |memory| memory.device_ptr())
     }
 
-    fn will_be_used(&self) {
+    fn record_use(&self) {
         if let Ok(memory) = self.ready() {
-            memory.will_be_used();
+            memory.record_use();
         }
     }
 
@@ -124,8 +124,8 @@ fn pending(array: &GpuArray) -> Option<&Deferred> {
     array.buffer().and_then(|buffer| buffer.deferred()).filter(|deferred| deferred.is_pending())
 }
 
-/// The result of `array` as a whole, if it was put off in `scope`.
-fn whole<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
+/// The result of `array` as a whole, if it was deferred in `scope`.
+fn as_whole_result<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
     pending(array).filter(|deferred| {
         Arc::ptr_eq(&deferred.scope, scope)
             && deferred.layout == *array.shared_layout()
@@ -140,33 +140,33 @@ fn current() -> Option<Arc<Scope>> {
     ACTIVE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
 }
 
-/// Whether the calling thread puts operations off.
+/// Whether the calling thread defers operations.
 #[inline]
 pub fn is_active() -> bool {
     OPEN.get() && !COMPUTING.get()
 }
 
-/// Computes what the calling thread has put off; called before anything else that uses device memory.
+/// Computes what the calling thread has deferred; called before anything else that uses device memory.
 ///
 /// # Errors
 /// When the device is out of memory, or compiling or launching fails.
-pub fn settle() -> Result<()> {
+pub fn flush() -> Result<()> {
     match current() {
         Some(scope) if scope.is_pending.load(Ordering::Acquire) => scope.compute(),
         _ => Ok(()),
     }
 }
 
-/// [`settle`] for those who cannot fail: the results say what failed, and the end of the block.
+/// [`flush`] for those who cannot fail: the results say what failed, and the end of the block.
 #[inline]
-pub fn settle_quietly() {
+pub fn flush_quietly() {
     if is_active() {
-        settle_open_block();
+        flush_open_block();
     }
 }
 
 #[cold]
-fn settle_open_block() {
+fn flush_open_block() {
     let Some(scope) = current() else { return };
     if scope.is_pending.load(Ordering::Acquire)
         && let Err(error) = scope.compute()
@@ -199,7 +199,7 @@ pub struct Fusion {
     _thread: std::marker::PhantomData<*const ()>,
 }
 
-/// Puts operations of the calling thread off until the block ends. Blocks nest: the outermost counts.
+/// Defers operations of the calling thread until the block ends. Blocks nest: the outermost counts.
 pub fn begin() -> Fusion {
     open(false)
 }
@@ -217,7 +217,7 @@ fn open(traced: bool) -> Fusion {
 /// Opens a block without a value that stands for it; [`leave`] must follow.
 pub fn enter(traced: bool) {
     ACTIVE.with_borrow_mut(|active| {
-        let active = active.get_or_insert_with(|| Active { scope: Arc::default(), depth: 0, traced: 0 });
+        let active = active.get_or_insert_with(|| OpenScope { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
         OPEN.set(true);
         active.traced += u32::from(traced);
@@ -227,7 +227,7 @@ pub fn enter(traced: bool) {
 /// Ends the block that the last [`enter`] with the same argument has opened.
 ///
 /// # Errors
-/// As [`settle`].
+/// As [`flush`].
 pub fn leave(traced: bool) -> Result<()> {
     let ended = ACTIVE.with_borrow_mut(|slot| {
         let active = slot.as_mut()?;
@@ -245,7 +245,7 @@ impl Fusion {
     /// Ends the block and computes, unless another one is still open, what is referred to.
     ///
     /// # Errors
-    /// As [`settle`].
+    /// As [`flush`].
     pub fn finish(mut self) -> Result<()> {
         self.close()
     }
@@ -265,7 +265,7 @@ impl Drop for Fusion {
 /// its result, is then computed.
 ///
 /// # Errors
-/// Those of `body`, and those of [`settle`].
+/// Those of `body`, and those of [`flush`].
 pub fn fuse<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     let fusion = begin();
     let result = body();
@@ -280,7 +280,7 @@ impl Scope {
         if COMPUTING.get() {
             return Ok(());
         }
-        let _computing = lock_patiently(&self.computing);
+        let _computing = lock_blocking(&self.computing);
         let graph = {
             let mut graph = lock(&self.graph);
             self.is_pending.store(false, Ordering::Release);
@@ -290,7 +290,7 @@ impl Scope {
     }
 }
 
-/// Runs `body` with addresses taken as they are, and nothing put off.
+/// Runs `body` with addresses taken as they are, and nothing deferred.
 pub(super) fn computing<T>(body: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
@@ -302,7 +302,7 @@ pub(super) fn computing<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
-/// Puts an operation off. `None` when there is no block or the operation cannot wait; what was put off
+/// Defers an operation. `None` when there is no block or the operation cannot wait; what was deferred
 /// so far is then computed as soon as an address is taken.
 pub(crate) fn defer(
     ctx: &Arc<ArrayContext>,
@@ -323,23 +323,23 @@ pub(crate) fn defer(
     if layout.size() == 0 {
         return Ok(None);
     }
-    scope.settle_for(ctx, operands, out, layout.ndim())?;
+    scope.flush_for(ctx, operands, out, layout.ndim())?;
     if let Some(out) = out {
         let is_memory = pending(out).is_none();
         let reads_elsewhere = |source: &Source<'_>| match source {
-            Source::Array(array) => pending(array).is_none() && !Graph::allows(out, array),
+            Source::Array(array) => pending(array).is_none() && !Graph::has_no_hazard(out, array),
             Source::Value(..) => false,
         };
         if is_memory && (!Graph::can_store(out) || operands.iter().any(reads_elsewhere)) {
             return Ok(None);
         }
     }
-    scope.put_off(ctx, op, types, operands, out, layout).map(Some)
+    scope.record(ctx, op, types, operands, out, layout).map(Some)
 }
 
 impl Scope {
     /// Computes the graph if it cannot take an operation on these arrays.
-    fn settle_for(
+    fn flush_for(
         self: &Arc<Self>,
         ctx: &Arc<ArrayContext>,
         operands: &[Source<'_>],
@@ -353,7 +353,7 @@ impl Scope {
         let n_arrays = arrays.clone().count();
         for array in arrays.clone().chain(out) {
             if let Some(deferred) = pending(array)
-                && whole(self, array).is_none()
+                && as_whole_result(self, array).is_none()
             {
                 deferred.scope.compute()?;
             }
@@ -372,7 +372,7 @@ impl Scope {
         if fits { Ok(()) } else { self.compute() }
     }
 
-    fn put_off(
+    fn record(
         self: &Arc<Self>,
         ctx: &Arc<ArrayContext>,
         op: Op,
@@ -416,12 +416,12 @@ impl Scope {
         Ok(GpuArray::from_buffer(ctx, Some(deferred), layout, dtype))
     }
 
-    /// Calls `body` with the graph and the node of `array`, if it was put off here as a whole and nothing
+    /// Calls `body` with the graph and the node of `array`, if it was deferred here as a whole and nothing
     /// waits to be stored in memory that exists.
     pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&Graph, u16) -> T) -> Option<T> {
         let scope = current()?;
-        let deferred = whole(&scope, array)?;
-        let _computing = lock_patiently(&scope.computing);
+        let deferred = as_whole_result(&scope, array)?;
+        let _computing = lock_blocking(&scope.computing);
         let graph = lock(&scope.graph);
         if !graph.stores.is_empty() {
             return None;

@@ -1,13 +1,13 @@
-//! Cholesky factors, and unitary and triangular ones by Householder reflections.
+//! Cholesky taus, and unitary and triangular ones by Householder reflections.
 
-use super::launch::{BLOCK, Step};
+use super::gemm_update::GemmUpdate;
+use super::householder::QrFactors;
+use super::launch::{BLOCK, LinalgKernel};
 use super::matrices::{
-    adjoint, choose, copied, first_number, floating, length_of_square, number, part, rows_and_columns, stack_of, steps,
-    transposed, unstacked, zeros,
+    adjoint, copy_to_stack, float_dtype, read_first_i32, rows_and_columns, scalar_arg, select, square_extent, stack_of,
+    steps, submatrix, transposed, unstacked, zeros,
 };
-use super::products::Product;
-use super::reflections::Reflected;
-use super::triangles::{self, Form, PANEL};
+use super::trsm::{self, PANEL, TrsmForm};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -24,36 +24,36 @@ pub enum Triangle {
     Upper,
 }
 
-/// Cholesky factors of the lower triangles of matrices in place; a flag that is set if one is not positive.
-fn factor_positive(a: &GpuArray) -> Result<GpuArray> {
+/// Cholesky taus of the lower triangles of matrices in place; a flag that is set if one is not positive.
+fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
     let flag = zeros(a, &[1], DType::I32)?;
     if a.size() == 0 {
         return Ok(flag);
     }
-    let step = Step::new(a.context(), a.dtype(), LinalgStep::FactorPositive)?;
+    let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Cholesky)?;
     let [stack, row, _] = steps(a);
     // A triangle is in shared memory, of which all devices have 48 KiB.
     let width = if a.itemsize() > 8 { PANEL / 2 } else { PANEL };
     for start in (0..n).step_by(width) {
         let end = (start + width).min(n);
-        let own = part(a, start..end, start..end)?;
+        let own = submatrix(a, start..end, start..end)?;
         let values = [(&own).into(), stack.into(), row.into(), (end - start).into(), (&flag).into()];
         let shared_bytes = (end - start) * (end - start + 1) * a.itemsize();
         step.launch_with([count, 1], BLOCK, shared_bytes, &values)?;
         if end < n {
-            let below = part(a, end..n, start..end)?;
-            let form = Form { is_conjugated: a.dtype().is_complex(), ..Form::default() };
-            triangles::solve(&own, &transposed(&below)?, form)?;
-            let product = Product { is_right_conjugated: true, is_lower: true, ..Product::default() };
-            product.subtract(&part(a, end..n, end..n)?, &below, &transposed(&below)?)?;
+            let below = submatrix(a, end..n, start..end)?;
+            let form = TrsmForm { is_conjugated: a.dtype().is_complex(), ..TrsmForm::default() };
+            trsm::solve(&own, &transposed(&below)?, form)?;
+            let product = GemmUpdate { is_right_conjugated: true, is_lower: true, ..GemmUpdate::default() };
+            product.subtract(&submatrix(a, end..n, end..n)?, &below, &transposed(&below)?)?;
         }
     }
     Ok(flag)
 }
 
 /// What is on one side of the diagonals of stacks, with zeros on the other one.
-pub(super) fn triangle_of(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> {
+pub(super) fn triangular_part(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> {
     let (rows, columns) = (a.shape()[1], a.shape()[2]);
     let count = |length: usize| -> Result<GpuArray> {
         let range = GpuArray::empty(a.context(), &[length], DType::I32, Order::C)?;
@@ -62,27 +62,27 @@ pub(super) fn triangle_of(a: &GpuArray, triangle: Triangle) -> Result<GpuArray> 
     };
     let op = if triangle == Triangle::Lower { Op::GreaterEqual } else { Op::LessEqual };
     let is_kept = count(rows)?.expand_dims(&[1])?.binary(op, &count(columns)?)?;
-    choose(&is_kept, a, number(a.dtype(), 0.0))
+    select(&is_kept, a, scalar_arg(a.dtype(), 0.0))
 }
 
 /// Factorizations of stacks of matrices: the last two axes. Integers are taken as float64.
 impl GpuArray {
-    /// Cholesky factors of positive definite matrices, of which one triangle is read; waits to see that they are.
+    /// Cholesky taus of positive definite matrices, of which one triangle is read; waits to see that they are.
     /// The product of a lower triangular matrix and its adjoint, or of the adjoint of an upper one and itself (Golub and
     /// Van Loan, Matrix Computations, 4.2).
     ///
     /// # Errors
     /// When a matrix is not positive definite or not square, and for elements that cannot be factored.
     pub fn cholesky(&self, triangle: Triangle) -> Result<GpuArray> {
-        length_of_square(self)?;
-        let dtype = floating(&[self.dtype()])?;
+        square_extent(self)?;
+        let dtype = float_dtype(&[self.dtype()])?;
         let is_upper = triangle == Triangle::Upper;
-        let factors = copied(&if is_upper { adjoint(self)? } else { self.clone() }, dtype)?;
-        if first_number(&factor_positive(&factors)?)? != 0 {
+        let taus = copy_to_stack(&if is_upper { adjoint(self)? } else { self.clone() }, dtype)?;
+        if read_first_i32(&cholesky_lower(&taus)?)? != 0 {
             return Err(ArrayError::linear_algebra("Matrix is not positive definite"));
         }
-        let factors = unstacked(&triangle_of(&factors, Triangle::Lower)?, stack_of(self))?;
-        if is_upper { adjoint(&factors) } else { Ok(factors) }
+        let taus = unstacked(&triangular_part(&taus, Triangle::Lower)?, stack_of(self))?;
+        if is_upper { adjoint(&taus) } else { Ok(taus) }
     }
 
     /// Matrices Q with orthonormal columns and upper triangular ones R, of which these are the products: as many
@@ -93,34 +93,34 @@ impl GpuArray {
     /// When there are less than two axes, and for elements that cannot be factored.
     pub fn qr(&self, is_complete: bool) -> Result<(GpuArray, GpuArray)> {
         let [m, n] = rows_and_columns(self)?;
-        let reflected = self.reflected()?;
+        let qr_factors = self.qr_factors()?;
         let columns = if is_complete && m > n { m } else { m.min(n) };
-        let r = unstacked(&reflected.triangular(columns)?, stack_of(self))?;
-        Ok((unstacked(&reflected.unitary(columns)?, stack_of(self))?, r))
+        let r = unstacked(&qr_factors.form_r(columns)?, stack_of(self))?;
+        Ok((unstacked(&qr_factors.form_q(columns)?, stack_of(self))?, r))
     }
 
-    /// The second of the factors of [`GpuArray::qr`].
+    /// The second of the taus of [`GpuArray::qr`].
     ///
     /// # Errors
     /// As [`GpuArray::qr`].
-    pub fn qr_triangle(&self) -> Result<GpuArray> {
+    pub fn qr_r(&self) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
-        unstacked(&self.reflected()?.triangular(m.min(n))?, stack_of(self))
+        unstacked(&self.qr_factors()?.form_r(m.min(n))?, stack_of(self))
     }
 
     /// The reflections of [`GpuArray::qr`] as LAPACK leaves them: transposed matrices with R and the vectors, and the
-    /// factors.
+    /// taus.
     ///
     /// # Errors
     /// As [`GpuArray::qr`].
     pub fn qr_raw(&self) -> Result<(GpuArray, GpuArray)> {
-        let reflected = self.reflected()?;
+        let qr_factors = self.qr_factors()?;
         let stack = stack_of(self);
-        Ok((unstacked(&transposed(&reflected.matrices)?, stack)?, unstacked(&reflected.factors, stack)?))
+        Ok((unstacked(&transposed(&qr_factors.matrices)?, stack)?, unstacked(&qr_factors.taus, stack)?))
     }
 
-    fn reflected(&self) -> Result<Reflected> {
+    fn qr_factors(&self) -> Result<QrFactors> {
         rows_and_columns(self)?;
-        Reflected::new(copied(self, floating(&[self.dtype()])?)?)
+        QrFactors::new(copy_to_stack(self, float_dtype(&[self.dtype()])?)?)
     }
 }

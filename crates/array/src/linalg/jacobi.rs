@@ -1,6 +1,6 @@
 //! Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix.
 
-use super::launch::Step;
+use super::launch::LinalgKernel;
 use super::matrices::empty;
 use super::scaling::Report;
 use crate::array::GpuArray;
@@ -9,7 +9,7 @@ use rtcg_codegen::DType;
 use rtcg_codegen::array::LinalgStep;
 
 /// Rows of matrices for which this is the faster method; 17 KiB of shared memory in complex128.
-pub(super) const LARGEST: usize = 32;
+pub(super) const MAX_ROWS: usize = 32;
 
 fn shared_bytes(n: usize, dtype: DType) -> usize {
     let even = n.next_multiple_of(2);
@@ -34,7 +34,7 @@ pub(super) fn eigenvalues(
             0..=8 => [4, 8],
             _ => [8, 16],
         };
-        let step = Step::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
+        let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
         let arguments =
             [a.into(), n.into(), sweeps.into(), (&values).into(), vectors.as_ref().into(), (&report.0).into()];
         step.launch_with([count, 1], threads, shared_bytes(n, a.dtype()), &arguments)?;

@@ -5,69 +5,69 @@ use crate::error::{ArrayError, Result};
 use crate::launch::Args;
 use crate::runtime::{ArrayContext, Kernel};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, LINALG_STRIP_THREADS, LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{ArrayKernel, LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, Linalg, LinalgStep};
 use std::sync::Arc;
 
 /// An argument of a kernel.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(super) enum KernelArg<'a> {
     Array(&'a GpuArray),
     /// No array where one may be.
-    Nothing,
+    Null,
     Int(i32),
     Long(isize),
     /// A number of a real dtype.
     Real(DType, f64),
 }
 
-impl<'a> From<&'a GpuArray> for Value<'a> {
+impl<'a> From<&'a GpuArray> for KernelArg<'a> {
     fn from(array: &'a GpuArray) -> Self {
-        Value::Array(array)
+        KernelArg::Array(array)
     }
 }
 
-impl<'a> From<Option<&'a GpuArray>> for Value<'a> {
+impl<'a> From<Option<&'a GpuArray>> for KernelArg<'a> {
     fn from(array: Option<&'a GpuArray>) -> Self {
-        array.map_or(Value::Nothing, Value::Array)
+        array.map_or(KernelArg::Null, KernelArg::Array)
     }
 }
 
 /// Lengths are `int` in kernels; longer matrices were refused.
-impl From<usize> for Value<'_> {
+impl From<usize> for KernelArg<'_> {
     fn from(length: usize) -> Self {
-        Value::Int(length as i32)
+        KernelArg::Int(length as i32)
     }
 }
 
-impl From<isize> for Value<'_> {
+impl From<isize> for KernelArg<'_> {
     fn from(step: isize) -> Self {
-        Value::Long(step)
+        KernelArg::Long(step)
     }
 }
 
-impl From<bool> for Value<'_> {
+impl From<bool> for KernelArg<'_> {
     fn from(flag: bool) -> Self {
-        Value::Int(flag.into())
+        KernelArg::Int(flag.into())
     }
 }
 
-impl Value<'_> {
+impl KernelArg<'_> {
     fn push(self, args: &mut Args) {
         match self {
-            Value::Array(array) => args.push_u64(array.start()),
-            Value::Nothing => args.push_u64(0),
-            Value::Int(number) => args.push_u32(number as u32),
-            Value::Long(number) => args.push_i64(number as i64),
-            Value::Real(DType::F32, number) => args.push(&(number as f32).to_ne_bytes(), 4),
-            Value::Real(_, number) => args.push(&number.to_ne_bytes(), 8),
+            KernelArg::Array(array) => args.push_u64(array.start()),
+            KernelArg::Null => args.push_u64(0),
+            KernelArg::Int(number) => args.push_u32(number as u32),
+            KernelArg::Long(number) => args.push_i64(number as i64),
+            KernelArg::Real(DType::F32, number) => args.push(&(number as f32).to_ne_bytes(), 4),
+            KernelArg::Real(_, number) => args.push(&number.to_ne_bytes(), 8),
         }
     }
 }
 
 /// A kernel that is about to be launched, perhaps many times.
-pub(super) struct Step(Arc<dyn Kernel>);
+pub(super) struct LinalgKernel(Arc<dyn Kernel>);
 
-impl Step {
+impl LinalgKernel {
     /// A kernel without further choices for matrices of `dtype`.
     pub(super) fn new(ctx: &ArrayContext, dtype: DType, step: LinalgStep) -> Result<Self> {
         Self::of(ctx, Linalg::new(dtype, step))
@@ -78,27 +78,33 @@ impl Step {
     }
 
     /// Enqueues it for `grid` blocks: matrices, and parts of them.
-    pub(super) fn launch(&self, grid: [usize; 2], block: [usize; 2], values: &[Value<'_>]) -> Result<()> {
+    pub(super) fn launch(&self, grid: [usize; 2], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
         self.launch_with(grid, block, 0, values)
     }
 
-    /// [`Step::launch`] with shared memory beside what the kernel declares.
+    /// [`LinalgKernel::launch`] with shared memory beside what the kernel declares.
     pub(super) fn launch_with(
         &self,
         [matrices, parts]: [usize; 2],
         block: [usize; 2],
         shared_bytes: usize,
-        values: &[Value<'_>],
+        values: &[KernelArg<'_>],
     ) -> Result<()> {
         self.launch_all([matrices, parts, 1], block, shared_bytes, values)
     }
 
-    /// [`Step::launch`] for parts of two axes.
-    pub(super) fn launch_tiles(&self, grid: [usize; 3], block: [usize; 2], values: &[Value<'_>]) -> Result<()> {
+    /// [`LinalgKernel::launch`] for parts of two axes.
+    pub(super) fn launch_3d(&self, grid: [usize; 3], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
         self.launch_all(grid, block, 0, values)
     }
 
-    fn launch_all(&self, grid: [usize; 3], block: [usize; 2], shared_bytes: usize, values: &[Value<'_>]) -> Result<()> {
+    fn launch_all(
+        &self,
+        grid: [usize; 3],
+        block: [usize; 2],
+        shared_bytes: usize,
+        values: &[KernelArg<'_>],
+    ) -> Result<()> {
         let mut args = Args::new();
         values.iter().for_each(|value| value.push(&mut args));
         if grid[0] > i32::MAX as usize {
@@ -110,34 +116,34 @@ impl Step {
 }
 
 /// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
-pub(super) fn are_lanes(a: &GpuArray) -> bool {
-    a.context().facts().are_lanes()
+pub(super) fn is_simd_cpu(a: &GpuArray) -> bool {
+    a.context().device_info().is_simd_cpu()
 }
 
 /// How panels are cut into strips of columns, which threads hold in registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Strips {
+pub(super) struct RegisterPanels {
     pub threads: usize,
     /// Rows of a thread.
     pub rows: usize,
     pub width: usize,
 }
 
-impl Strips {
+impl RegisterPanels {
     /// For panels of `m` rows; none if those are too many, or threads are lanes of vectors.
     pub(super) fn new(a: &GpuArray, m: usize) -> Option<Self> {
-        if are_lanes(a) {
+        if is_simd_cpu(a) {
             return None;
         }
-        let threads = m.next_power_of_two().clamp(32, LINALG_STRIP_THREADS);
+        let threads = m.next_power_of_two().clamp(32, LINALG_REGISTER_PANEL_THREADS);
         let rows = m.div_ceil(threads).next_power_of_two();
-        let width = Linalg::strip_width(a.dtype(), rows);
+        let width = Linalg::register_panel_width(a.dtype(), rows);
         (width > 0).then_some(Self { threads, rows, width })
     }
 
     /// The kernel that does a step for strips.
-    pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<Step> {
-        Step::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
+    pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
+        LinalgKernel::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
     }
 }
 
@@ -145,6 +151,6 @@ impl Strips {
 pub(super) const BLOCK: [usize; 2] = [LINALG_THREADS as usize, 1];
 
 /// Blocks for parts of `width` columns of `count` matrices; kernels go on from part to part if they are too few.
-pub(super) fn parts(count: usize, columns: usize, width: usize) -> [usize; 2] {
+pub(super) fn grid_for_parts(count: usize, columns: usize, width: usize) -> [usize; 2] {
     [count, columns.div_ceil(width).min(65535)]
 }

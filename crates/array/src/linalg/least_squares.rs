@@ -1,16 +1,16 @@
 //! What singular values are for: pseudo-inverses, ranks, least squares.
 
-use super::limits::Limits;
+use super::iteration_limits::IterationLimits;
 use super::matrices::{
-    adjoint, choose, conjugated, empty, floating, number, part, precision, rows_and_columns, stack_of, stacked,
-    transposed, zeros,
+    adjoint, conjugated, empty, epsilon, float_dtype, rows_and_columns, scalar_arg, select, stack_of, stacked,
+    submatrix, transposed, zeros,
 };
 use crate::array::GpuArray;
 use crate::elementwise::{Arg, binary};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
 use crate::layout::Tuple;
-use crate::reduce::ReduceWishes;
+use crate::reduce::ReduceOptions;
 use crate::views::Index;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{Op, Reduction};
@@ -20,7 +20,7 @@ use rtcg_codegen::array::{Op, Reduction};
 pub enum Tolerance<'a> {
     /// The precision of the elements times the longer side and the largest singular value.
     #[default]
-    Precision,
+    Epsilon,
     /// So many times the largest singular value.
     Relative(Arg<'a>),
     /// This.
@@ -29,11 +29,11 @@ pub enum Tolerance<'a> {
 
 impl Tolerance<'_> {
     /// Which singular values of a matrix of so many rows and columns count.
-    fn counted(self, s: &GpuArray, [m, n]: [usize; 2]) -> Result<GpuArray> {
+    fn above_tolerance(self, s: &GpuArray, [m, n]: [usize; 2]) -> Result<GpuArray> {
         let largest = s.index(&[Index::Ellipsis, (0isize..1).into()])?;
         let times = |ratio: Arg<'_>| binary(s.context(), Op::Multiply, ratio, (&largest).into(), None);
         match self {
-            Tolerance::Precision => s.binary(Op::Greater, &times((m.max(n) as f64 * precision(s.dtype())).into())?),
+            Tolerance::Epsilon => s.binary(Op::Greater, &times((m.max(n) as f64 * epsilon(s.dtype())).into())?),
             Tolerance::Relative(Arg::Array(ratios)) => {
                 s.binary(Op::Greater, &times((&ratios.expand_dims(&[-1])?).into())?)
             }
@@ -76,15 +76,15 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
-    pub fn pinv(&self, tolerance: Tolerance<'_>, is_hermitian: bool, limits: Limits) -> Result<GpuArray> {
+    pub fn pinv(&self, tolerance: Tolerance<'_>, is_hermitian: bool, limits: IterationLimits) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
         if m.min(n) == 0 {
-            return empty(self, &stacked(stack_of(self), &[n, m]), floating(&[self.dtype()])?);
+            return empty(self, &stacked(stack_of(self), &[n, m]), float_dtype(&[self.dtype()])?);
         }
         let svd = if is_hermitian { self.svd_of_hermitian(limits)? } else { self.svd(false, limits)? };
-        let (counts, real) = (tolerance.counted(&svd.s, [m, n])?, svd.s.dtype());
-        let safe = choose(&counts, &svd.s, number(real, 1.0))?;
-        let inverse = choose(&counts, &safe.unary(Op::Reciprocal)?, number(real, 0.0))?;
+        let (counts, real) = (tolerance.above_tolerance(&svd.s, [m, n])?, svd.s.dtype());
+        let safe = select(&counts, &svd.s, scalar_arg(real, 1.0))?;
+        let inverse = select(&counts, &safe.unary(Op::Reciprocal)?, scalar_arg(real, 0.0))?;
         adjoint(&svd.vh)?.matmul(&inverse.expand_dims(&[-1])?.binary(Op::Multiply, &adjoint(&svd.u)?)?)
     }
 
@@ -93,16 +93,21 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
-    pub fn matrix_rank(&self, tolerance: Tolerance<'_>, is_hermitian: bool, limits: Limits) -> Result<GpuArray> {
+    pub fn matrix_rank(
+        &self,
+        tolerance: Tolerance<'_>,
+        is_hermitian: bool,
+        limits: IterationLimits,
+    ) -> Result<GpuArray> {
         if self.ndim() < 2 {
-            return self.binary(Op::NotEqual, 0)?.reduce(Reduction::Any, ReduceWishes::default())?.astype(DType::I64);
+            return self.binary(Op::NotEqual, 0)?.reduce(Reduction::Any, ReduceOptions::default())?.astype(DType::I64);
         }
         let s = if is_hermitian { self.svdvals_of_hermitian(limits)? } else { self.svdvals(limits)? };
         if s.shape().last() == Some(&0) {
             return zeros(self, stack_of(self), DType::I64);
         }
-        let counts = tolerance.counted(&s, rows_and_columns(self)?)?;
-        counts.reduce(Reduction::CountNonzero, ReduceWishes { axes: Some(&[-1]), ..Default::default() })
+        let counts = tolerance.above_tolerance(&s, rows_and_columns(self)?)?;
+        counts.reduce(Reduction::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })
     }
 
     /// Solutions of `self @ x = b` of the least sums of squares of what is left, and of the least length among these, by
@@ -113,7 +118,7 @@ impl GpuArray {
     /// # Errors
     /// When shapes do not fit, a matrix has infinities or NaN, or iterations did not end within `limits`; for elements
     /// that cannot be factored.
-    pub fn lstsq(&self, b: &GpuArray, ratio: Option<f64>, limits: Limits) -> Result<LeastSquares> {
+    pub fn lstsq(&self, b: &GpuArray, ratio: Option<f64>, limits: IterationLimits) -> Result<LeastSquares> {
         self.check_context(b)?;
         let is_vector = b.ndim() == 1;
         let [m, n] = check_two_axes(self)?;
@@ -123,27 +128,27 @@ impl GpuArray {
             let message = format!("Incompatible dimensions: a has {m} rows, b has {rows}");
             return Err(ArrayError::linear_algebra(message));
         }
-        let dtype = floating(&[self.dtype(), b.dtype()])?;
+        let dtype = float_dtype(&[self.dtype(), b.dtype()])?;
         let (a, b) = (self.to_dtype(dtype)?, b.to_dtype(dtype)?);
         let svd = a.svd(false, limits).map_err(|error| match error.kind() {
             ArrayErrorKind::LinearAlgebra => ArrayError::linear_algebra("SVD did not converge in Linear Least Squares"),
             _ => error,
         })?;
-        let eps = precision(dtype);
+        let eps = epsilon(dtype);
         let ratio = ratio.map_or(eps * m.max(n) as f64, |ratio| if ratio < 0.0 { eps } else { ratio });
         let rank = if svd.s.size() > 0 { count_above(&svd.s, ratio)? } else { 0 };
         let solution = if rank > 0 {
-            let u = part(&svd.u, 0..m, 0..rank)?;
+            let u = submatrix(&svd.u, 0..m, 0..rank)?;
             let s = svd.s.index(&[(0..rank as isize).into()])?.expand_dims(&[-1])?;
             let within = adjoint(&u)?.matmul(&b)?.binary(Op::TrueDivide, &s)?;
-            conjugated(&transposed(&part(&svd.vh, 0..rank, 0..n)?)?)?.matmul(&within)?
+            conjugated(&transposed(&submatrix(&svd.vh, 0..rank, 0..n)?)?)?.matmul(&within)?
         } else {
             zeros(&a, &[n, columns], dtype)?
         };
         let residuals = if rank == n && n < m {
             let left = if n > 0 { b.binary(Op::Subtract, &a.matmul(&solution)?)? } else { b };
             let squares = left.unary(Op::Absolute)?.unary(Op::Square)?;
-            squares.reduce(Reduction::Sum, ReduceWishes { axes: Some(&[0]), ..Default::default() })?
+            squares.reduce(Reduction::Sum, ReduceOptions { axes: Some(&[0]), ..Default::default() })?
         } else {
             empty(&a, &[0], dtype.real_part())?
         };
@@ -154,8 +159,8 @@ impl GpuArray {
 
 /// How many singular values of a matrix are larger than so many times the first; waits.
 fn count_above(s: &GpuArray, ratio: f64) -> Result<usize> {
-    let counts = Tolerance::Relative(ratio.into()).counted(s, [0, 0])?;
+    let counts = Tolerance::Relative(ratio.into()).above_tolerance(s, [0, 0])?;
     let mut bytes = [0; 8];
-    counts.reduce(Reduction::CountNonzero, ReduceWishes::default())?.read(&mut bytes, Order::C)?;
+    counts.reduce(Reduction::CountNonzero, ReduceOptions::default())?.read(&mut bytes, Order::C)?;
     Ok(i64::from_le_bytes(bytes) as usize)
 }

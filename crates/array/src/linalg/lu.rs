@@ -1,17 +1,17 @@
 //! LU factors with partial pivoting, by panels of columns.
 
-use super::launch::{BLOCK, Step, Strips, are_lanes, parts};
-use super::matrices::{part, steps, zeros};
-use super::products::Product;
-use super::triangles::{self, Form, PANEL};
+use super::gemm_update::GemmUpdate;
+use super::launch::{BLOCK, LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
+use super::matrices::{steps, submatrix, zeros};
+use super::trsm::{self, PANEL, TrsmForm};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_WARP_SIDES, LinalgStep};
+use rtcg_codegen::array::{LINALG_WARP_RHS, LinalgStep};
 use std::ops::Range;
 
 /// Threads that exchange rows, a column each.
-const EXCHANGERS: usize = 128;
+const SWAP_THREADS: usize = 128;
 
 /// Factors of stacks of square matrices.
 pub(super) struct Lu {
@@ -38,19 +38,19 @@ impl Lu {
     fn factor_panel(&self, start: usize, end: usize) -> Result<()> {
         let a = &self.factors;
         let n = a.shape()[2];
-        let panel = part(a, start..n, start..end)?;
-        let pivots = part(&self.pivots, 0..a.shape()[0], start..end)?;
-        match Strips::new(a, n - start) {
-            Some(strips) => factor_strips(strips, &panel, &pivots)?,
-            None => factor_whole(&panel, &pivots)?,
+        let panel = submatrix(a, start..n, start..end)?;
+        let pivots = submatrix(&self.pivots, 0..a.shape()[0], start..end)?;
+        match RegisterPanels::new(a, n - start) {
+            Some(register_panels) => factor_register_panels(register_panels, &panel, &pivots)?,
+            None => factor_panel_by_one_kernel(&panel, &pivots)?,
         }
         if end == n {
             return Ok(());
         }
-        let (own, right) = (part(a, start..end, start..end)?, part(a, start..n, end..n)?);
-        Exchange { pivots: &pivots, before: 0, triangle: &own }.of(&right, 0..0)?;
-        let (top, rest) = (part(a, start..end, end..n)?, part(a, end..n, end..n)?);
-        Product::default().subtract(&rest, &part(a, end..n, start..end)?, &top)
+        let (own, right) = (submatrix(a, start..end, start..end)?, submatrix(a, start..n, end..n)?);
+        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.of(&right, 0..0)?;
+        let (top, rest) = (submatrix(a, start..end, end..n)?, submatrix(a, end..n, end..n)?);
+        GemmUpdate::default().subtract(&rest, &submatrix(a, end..n, start..end)?, &top)
     }
 
     /// Solves systems in place of their right sides, which are in C order.
@@ -62,35 +62,37 @@ impl Lu {
         // Rows of L are in the order that they had when their panel was done.
         for start in (0..n).step_by(PANEL) {
             let end = (start + PANEL).min(n);
-            let (own, pivots) = (part(a, start..end, start..end)?, part(&self.pivots, 0..a.shape()[0], start..end)?);
-            Exchange { pivots: &pivots, before: 0, triangle: &own }.of(&part(sides, start..n, 0..columns)?, 0..0)?;
-            let (x, rest) = (part(sides, start..end, 0..columns)?, part(sides, end..n, 0..columns)?);
-            Product::default().subtract(&rest, &part(a, end..n, start..end)?, &x)?;
+            let (own, pivots) =
+                (submatrix(a, start..end, start..end)?, submatrix(&self.pivots, 0..a.shape()[0], start..end)?);
+            RowSwaps { pivots: &pivots, before: 0, triangle: &own }
+                .of(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
+            let (x, rest) = (submatrix(sides, start..end, 0..columns)?, submatrix(sides, end..n, 0..columns)?);
+            GemmUpdate::default().subtract(&rest, &submatrix(a, end..n, start..end)?, &x)?;
         }
-        triangles::solve(a, sides, Form { is_upper: true, ..Form::default() })
+        trsm::solve(a, sides, TrsmForm { is_upper: true, ..TrsmForm::default() })
     }
 }
 
 /// Factors panels by one kernel, which works on them where they are.
-fn factor_whole(panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
+fn factor_panel_by_one_kernel(panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
     let values =
-        [panel.into(), stack.into(), row.into(), m.into(), n.into(), pivots.into(), pivot_stack(pivots).into()];
-    Step::new(panel.context(), panel.dtype(), LinalgStep::FactorPanel)?.launch([count, 1], BLOCK, &values)
+        [panel.into(), stack.into(), row.into(), m.into(), n.into(), pivots.into(), pivot_stride(pivots).into()];
+    LinalgKernel::new(panel.context(), panel.dtype(), LinalgStep::LuPanel)?.launch([count, 1], BLOCK, &values)
 }
 
 /// From the pivots of one matrix to those of the next.
-fn pivot_stack(pivots: &GpuArray) -> isize {
+fn pivot_stride(pivots: &GpuArray) -> isize {
     pivots.strides()[0] / pivots.itemsize() as isize
 }
 
 /// Factors panels strip by strip.
-fn factor_strips(strips: Strips, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
+fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
-    let step = strips.step(panel, LinalgStep::FactorStrip)?;
-    for start in (0..n).step_by(strips.width) {
-        let end = (start + strips.width).min(n);
-        let (strip, own) = (part(panel, start..m, start..end)?, part(pivots, 0..count, start..end)?);
+    let step = register_panels.step(panel, LinalgStep::LuRegisterPanel)?;
+    for start in (0..n).step_by(register_panels.width) {
+        let end = (start + register_panels.width).min(n);
+        let (strip, own) = (submatrix(panel, start..m, start..end)?, submatrix(pivots, 0..count, start..end)?);
         let values = [
             (&strip).into(),
             stack.into(),
@@ -98,20 +100,20 @@ fn factor_strips(strips: Strips, panel: &GpuArray, pivots: &GpuArray) -> Result<
             (m - start).into(),
             (end - start).into(),
             (&own).into(),
-            pivot_stack(pivots).into(),
+            pivot_stride(pivots).into(),
             start.into(),
         ];
-        step.launch([count, 1], [strips.threads, 1], &values)?;
-        let top = part(panel, start..end, start..end)?;
-        Exchange { pivots: &own, before: start, triangle: &top }.of(&part(panel, start..m, 0..n)?, start..end)?;
-        let (right, rest) = (part(panel, start..end, end..n)?, part(panel, end..m, end..n)?);
-        Product::default().subtract(&rest, &part(panel, end..m, start..end)?, &right)?;
+        step.launch([count, 1], [register_panels.threads, 1], &values)?;
+        let top = submatrix(panel, start..end, start..end)?;
+        RowSwaps { pivots: &own, before: start, triangle: &top }.of(&submatrix(panel, start..m, 0..n)?, start..end)?;
+        let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);
+        GemmUpdate::default().subtract(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
     }
     Ok(())
 }
 
 /// Exchanges of rows as the pivots of a panel or strip say.
-struct Exchange<'a> {
+struct RowSwaps<'a> {
     pivots: &'a GpuArray,
     /// Rows between the one from which pivots are counted and the first one that is exchanged.
     before: usize,
@@ -119,15 +121,15 @@ struct Exchange<'a> {
     triangle: &'a GpuArray,
 }
 
-impl Exchange<'_> {
+impl RowSwaps<'_> {
     /// Exchanges rows of all columns but those of `gap`, and solves the systems of the ones behind that.
-    fn of(&self, rows: &GpuArray, gap: Range<usize>) -> Result<()> {
-        let (count, columns, n) = (rows.shape()[0], rows.shape()[2] - gap.len(), self.pivots.shape()[1]);
+    fn of(&self, rows: &GpuArray, skipped: Range<usize>) -> Result<()> {
+        let (count, columns, n) = (rows.shape()[0], rows.shape()[2] - skipped.len(), self.pivots.shape()[1]);
         if rows.size() == 0 || columns == 0 {
             return Ok(());
         }
-        if are_lanes(rows) {
-            return self.of_columns(rows);
+        if is_simd_cpu(rows) {
+            return self.swap_columns(rows);
         }
         let ([stack, row, _], [triangle_stack, triangle_row, _]) = (steps(rows), steps(self.triangle));
         let values = [
@@ -135,23 +137,23 @@ impl Exchange<'_> {
             stack.into(),
             row.into(),
             columns.into(),
-            gap.start.into(),
-            gap.len().into(),
+            skipped.start.into(),
+            skipped.len().into(),
             n.into(),
             self.pivots.into(),
-            pivot_stack(self.pivots).into(),
+            pivot_stride(self.pivots).into(),
             self.before.into(),
             self.triangle.into(),
             triangle_stack.into(),
             triangle_row.into(),
         ];
-        let step = Step::new(rows.context(), rows.dtype(), LinalgStep::ExchangeSolve)?;
-        let blocks = [gap.start, columns - gap.start].map(|side| side.div_ceil(LINALG_WARP_SIDES)).iter().sum();
-        step.launch(parts(count, blocks, 1), BLOCK, &values)
+        let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRowsTrsm)?;
+        let blocks = [skipped.start, columns - skipped.start].map(|side| side.div_ceil(LINALG_WARP_RHS)).iter().sum();
+        step.launch(grid_for_parts(count, blocks, 1), BLOCK, &values)
     }
 
     /// The same without a gap, by a thread for each column.
-    fn of_columns(&self, rows: &GpuArray) -> Result<()> {
+    fn swap_columns(&self, rows: &GpuArray) -> Result<()> {
         let ([count, _, columns], [stack, row, _]) = ([0, 1, 2].map(|axis| rows.shape()[axis]), steps(rows));
         let n = self.pivots.shape()[1];
         let values = [
@@ -161,11 +163,11 @@ impl Exchange<'_> {
             columns.into(),
             n.into(),
             self.pivots.into(),
-            pivot_stack(self.pivots).into(),
+            pivot_stride(self.pivots).into(),
         ];
-        let step = Step::new(rows.context(), rows.dtype(), LinalgStep::ExchangeRows)?;
-        step.launch(parts(count, columns, EXCHANGERS), [EXCHANGERS, 1], &values)?;
-        let form = Form { is_unit: true, ..Form::default() };
-        triangles::solve(self.triangle, &part(rows, 0..n, 0..columns)?, form)
+        let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRows)?;
+        step.launch(grid_for_parts(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
+        let form = TrsmForm { is_unit: true, ..TrsmForm::default() };
+        trsm::solve(self.triangle, &submatrix(rows, 0..n, 0..columns)?, form)
     }
 }

@@ -1,10 +1,10 @@
 //! What linear algebra asks of its matrices, and small operations on stacks of them.
 
 use crate::array::GpuArray;
-use crate::elementwise::{Arg, Wishes, apply};
+use crate::elementwise::{Arg, OpOptions, apply};
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape, Tuple};
-use crate::reduce::ReduceWishes;
+use crate::reduce::ReduceOptions;
 use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use crate::views::Index;
@@ -14,10 +14,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Most rows and columns of a matrix: kernels count them with `int`, some of them to the next multiple of a block.
-const LONGEST: usize = i32::MAX as usize - (1 << 16);
+const MAX_EXTENT: usize = i32::MAX as usize - (1 << 16);
 
 /// The dtype that factorizations of such elements have.
-pub(super) fn floating(dtypes: &[DType]) -> Result<DType> {
+pub(super) fn float_dtype(dtypes: &[DType]) -> Result<DType> {
     let common = dtypes.iter().copied().reduce(DType::promote).unwrap_or(DType::F64);
     let is_mixed = dtypes.iter().any(|dtype| dtype.is_integral());
     match common {
@@ -31,12 +31,12 @@ pub(super) fn floating(dtypes: &[DType]) -> Result<DType> {
 }
 
 /// The complex dtype whose parts elements have.
-pub(super) fn complex_of(dtype: DType) -> DType {
+pub(super) fn complex_dtype_of(dtype: DType) -> DType {
     dtype.promote(DType::C64)
 }
 
 /// The distance from 1 to the next number of a dtype of matrices.
-pub(super) fn precision(dtype: DType) -> f64 {
+pub(super) fn epsilon(dtype: DType) -> f64 {
     if dtype.real_part() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON }
 }
 
@@ -46,9 +46,9 @@ pub(super) fn precision(dtype: DType) -> f64 {
 /// When there are less than two axes.
 pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
     match a.shape() {
-        [.., rows, columns] if rows.max(columns) <= &LONGEST => Ok([*rows, *columns]),
+        [.., rows, columns] if rows.max(columns) <= &MAX_EXTENT => Ok([*rows, *columns]),
         [.., _, _] => Err(ArrayError::value(format!(
-            "matrices of shape {} are too long for linear algebra; expected at most {LONGEST} rows and columns",
+            "matrices of shape {} are too long for linear algebra; expected at most {MAX_EXTENT} rows and columns",
             Tuple(a.shape())
         ))),
         _ => Err(ArrayError::linear_algebra(format!(
@@ -63,7 +63,7 @@ pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
 ///
 /// # Errors
 /// When there are less than two axes, or the last two have different lengths.
-pub(super) fn length_of_square(a: &GpuArray) -> Result<usize> {
+pub(super) fn square_extent(a: &GpuArray) -> Result<usize> {
     match rows_and_columns(a)? {
         [rows, columns] if rows == columns => Ok(rows),
         _ => Err(ArrayError::linear_algebra(format!(
@@ -89,7 +89,7 @@ pub(super) fn unstacked(array: &GpuArray, stack: &[usize]) -> Result<GpuArray> {
 }
 
 /// A copy of three axes in C order, to be changed in place.
-pub(super) fn copied(a: &GpuArray, dtype: DType) -> Result<GpuArray> {
+pub(super) fn copy_to_stack(a: &GpuArray, dtype: DType) -> Result<GpuArray> {
     let copy = GpuArray::empty(a.context(), a.shape(), dtype, Order::C)?;
     copy.assign(a)?;
     let count = stack_of(a).iter().product();
@@ -113,12 +113,12 @@ pub(super) fn identities(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType)
 }
 
 /// A part of each matrix, as a view.
-pub(super) fn part(a: &GpuArray, rows: Range<usize>, columns: Range<usize>) -> Result<GpuArray> {
+pub(super) fn submatrix(a: &GpuArray, rows: Range<usize>, columns: Range<usize>) -> Result<GpuArray> {
     let slice = |range: Range<usize>| Index::from(range.start as isize..range.end as isize);
     a.index(&[Index::Ellipsis, slice(rows), slice(columns)])
 }
 
-/// The matrices turned over.
+/// The matrices transposed.
 pub(super) fn transposed(a: &GpuArray) -> Result<GpuArray> {
     a.swapaxes(-2, -1)
 }
@@ -128,7 +128,7 @@ pub(super) fn conjugated(a: &GpuArray) -> Result<GpuArray> {
     if a.dtype().is_complex() { a.unary(Op::Conjugate) } else { Ok(a.clone()) }
 }
 
-/// The matrices turned over and conjugated.
+/// The matrices transposed and conjugated.
 pub(super) fn adjoint(a: &GpuArray) -> Result<GpuArray> {
     conjugated(&transposed(a)?)
 }
@@ -140,31 +140,31 @@ pub(super) fn steps(a: &GpuArray) -> [isize; 3] {
 }
 
 /// `x` where a condition holds, else `y`.
-pub(super) fn choose<'a>(condition: &GpuArray, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<GpuArray> {
-    apply(condition.context(), Op::Where, &[condition.into(), x.into(), y.into()], Wishes::default())
+pub(super) fn select<'a>(condition: &GpuArray, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<GpuArray> {
+    apply(condition.context(), Op::Where, &[condition.into(), x.into(), y.into()], OpOptions::default())
 }
 
 /// A number of a dtype as an operand.
-pub(super) fn number(dtype: DType, value: f64) -> Arg<'static> {
+pub(super) fn scalar_arg(dtype: DType, value: f64) -> Arg<'static> {
     Arg::Scalar(Scalar::Strong(dtype, WeakScalar::Float(value)))
 }
 
 /// A reduction of the last axis, or of the one before; products and sums in the dtype of the elements.
-pub(super) fn along(a: &GpuArray, reduction: Reduction, axis: isize, keepdims: bool) -> Result<GpuArray> {
+pub(super) fn reduce_axis(a: &GpuArray, reduction: Reduction, axis: isize, keepdims: bool) -> Result<GpuArray> {
     let dtype = (a.dtype().kind() >= Kind::Float && matches!(reduction, Reduction::Sum | Reduction::Product))
         .then_some(a.dtype());
-    a.reduce(reduction, ReduceWishes { axes: Some(&[axis]), keepdims, dtype, ..Default::default() })
+    a.reduce(reduction, ReduceOptions { axes: Some(&[axis]), keepdims, dtype, ..Default::default() })
 }
 
 /// Whether a truth value is true; waits.
-pub(super) fn is_any(truths: &GpuArray) -> Result<bool> {
+pub(super) fn any_true(truths: &GpuArray) -> Result<bool> {
     let mut byte = [0];
-    truths.reduce(Reduction::Any, ReduceWishes::default())?.read(&mut byte, Order::C)?;
+    truths.reduce(Reduction::Any, ReduceOptions::default())?.read(&mut byte, Order::C)?;
     Ok(byte != [0])
 }
 
 /// The first of an array of 32-bit numbers; waits.
-pub(super) fn first_number(numbers: &GpuArray) -> Result<i32> {
+pub(super) fn read_first_i32(numbers: &GpuArray) -> Result<i32> {
     let mut bytes = [0; 4];
     numbers.index(&[Index::At(0)])?.read(&mut bytes, Order::C)?;
     Ok(i32::from_le_bytes(bytes))

@@ -9,31 +9,31 @@
 //! of columns (`hestenes`). Kernels report in a word on the device what they cannot do; iterations read now and then
 //! whether some are left.
 
-mod block_reflections;
-mod divide;
-mod equations;
+mod compact_wy;
+mod divide_and_conquer;
+mod eig;
+mod eigh;
 mod factorizations;
-mod general;
-mod hermitian;
-mod hestenes;
+mod gemm_update;
+mod householder;
+mod iteration_limits;
 mod jacobi;
 mod launch;
 mod least_squares;
-mod limits;
 mod lu;
 mod matrices;
 mod norms;
-mod products;
-mod reflections;
+mod one_sided_jacobi;
 mod scaling;
 mod schur;
-mod singular;
-mod triangles;
+mod solve;
+mod svd;
 mod tridiagonal;
+mod trsm;
 
-pub use equations::SignAndLog;
 pub use factorizations::Triangle;
+pub use iteration_limits::IterationLimits;
 pub use least_squares::{LeastSquares, Tolerance};
-pub use limits::Limits;
 pub use norms::MatrixNorm;
-pub use singular::Svd;
+pub use solve::SlogDet;
+pub use svd::Svd;

@@ -1,11 +1,11 @@
 //! Norms of vectors and matrices, and condition numbers.
 
-use super::limits::Limits;
-use super::matrices::{choose, number, rows_and_columns, stack_of};
+use super::iteration_limits::IterationLimits;
+use super::matrices::{rows_and_columns, scalar_arg, select, stack_of};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
-use crate::reduce::{Axes, ReduceWishes};
+use crate::reduce::{Axes, ReduceOptions};
 use crate::views::Index;
 use rtcg_codegen::array::{Op, Reduction};
 use rtcg_codegen::{DType, Kind};
@@ -19,21 +19,21 @@ pub enum MatrixNorm {
     /// The sum of singular values.
     Nuclear,
     /// The largest singular value.
-    LargestSingular,
+    MaxSingularValue,
     /// The smallest singular value.
-    SmallestSingular,
+    MinSingularValue,
     /// The largest sum of absolute values of a column.
-    LargestColumn,
+    MaxColumnSum,
     /// The smallest sum of absolute values of a column.
-    SmallestColumn,
+    MinColumnSum,
     /// The largest sum of absolute values of a row.
-    LargestRow,
+    MaxRowSum,
     /// The smallest sum of absolute values of a row.
-    SmallestRow,
+    MinRowSum,
 }
 
 /// The array with elements that have absolute values of a floating type.
-fn with_size(a: &GpuArray) -> Result<GpuArray> {
+fn as_floating(a: &GpuArray) -> Result<GpuArray> {
     if a.dtype().kind() < Kind::Float { a.astype(DType::F64) } else { Ok(a.clone()) }
 }
 
@@ -46,7 +46,7 @@ fn squares(a: &GpuArray) -> Result<GpuArray> {
 }
 
 fn reduced(a: &GpuArray, reduction: Reduction, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
-    a.reduce(reduction, ReduceWishes { axes, keepdims, ..Default::default() })
+    a.reduce(reduction, ReduceOptions { axes, keepdims, ..Default::default() })
 }
 
 /// Norms. Those of singular values wait.
@@ -57,7 +57,7 @@ impl GpuArray {
     /// # Errors
     /// When an axis does not exist or is named twice, or has no element and the result needs one.
     pub fn vector_norm(&self, order: f64, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
-        let a = with_size(self)?;
+        let a = as_floating(self)?;
         if order == 2.0 {
             return reduced(&squares(&a)?, Reduction::Sum, axes, keepdims)?.unary(Op::Sqrt);
         }
@@ -78,33 +78,33 @@ impl GpuArray {
     /// # Errors
     /// When there are less than two axes; for norms of singular values as [`GpuArray::svd`]; when a matrix has no
     /// element and the norm needs one.
-    pub fn matrix_norm(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+    pub fn matrix_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         rows_and_columns(self)?;
         match norm {
             MatrixNorm::Frobenius => self.vector_norm(2.0, Some(&[-2, -1]), false),
-            MatrixNorm::Nuclear | MatrixNorm::LargestSingular | MatrixNorm::SmallestSingular => {
+            MatrixNorm::Nuclear | MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue => {
                 self.singular_norm(norm, limits)
             }
-            MatrixNorm::LargestColumn => self.sums_norm(-2, Reduction::Maximum),
-            MatrixNorm::SmallestColumn => self.sums_norm(-2, Reduction::Minimum),
-            MatrixNorm::LargestRow => self.sums_norm(-1, Reduction::Maximum),
-            MatrixNorm::SmallestRow => self.sums_norm(-1, Reduction::Minimum),
+            MatrixNorm::MaxColumnSum => self.sums_norm(-2, Reduction::Maximum),
+            MatrixNorm::MinColumnSum => self.sums_norm(-2, Reduction::Minimum),
+            MatrixNorm::MaxRowSum => self.sums_norm(-1, Reduction::Maximum),
+            MatrixNorm::MinRowSum => self.sums_norm(-1, Reduction::Minimum),
         }
     }
 
     fn sums_norm(&self, axis: isize, reduction: Reduction) -> Result<GpuArray> {
-        let sums = reduced(&with_size(self)?.unary(Op::Absolute)?, Reduction::Sum, Some(&[axis]), false)?;
+        let sums = reduced(&as_floating(self)?.unary(Op::Absolute)?, Reduction::Sum, Some(&[axis]), false)?;
         reduced(&sums, reduction, Some(&[-1]), false)
     }
 
-    fn singular_norm(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+    fn singular_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         let s = self.svdvals(limits)?;
-        if s.shape().last() == Some(&0) && norm != MatrixNorm::SmallestSingular {
+        if s.shape().last() == Some(&0) && norm != MatrixNorm::MinSingularValue {
             return GpuArray::zeros(s.context(), stack_of(self), s.dtype(), Order::C);
         }
         let reduction = match norm {
             MatrixNorm::Nuclear => Reduction::Sum,
-            MatrixNorm::SmallestSingular => Reduction::Minimum,
+            MatrixNorm::MinSingularValue => Reduction::Minimum,
             _ => Reduction::Maximum,
         };
         reduced(&s, reduction, Some(&[-1]), false)
@@ -115,16 +115,16 @@ impl GpuArray {
     ///
     /// # Errors
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
-    pub fn cond(&self, norm: MatrixNorm, limits: Limits) -> Result<GpuArray> {
+    pub fn cond(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         if rows_and_columns(self)?.contains(&0) {
             return Err(ArrayError::linear_algebra("cond is not defined on empty arrays"));
         }
         let result = match norm {
-            MatrixNorm::LargestSingular | MatrixNorm::SmallestSingular => {
+            MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue => {
                 let s = self.svdvals(limits)?;
                 let [first, last] = [0, -1].map(|at| s.index(&[Index::Ellipsis, Index::At(at)]));
                 let (first, last) = (first?, last?);
-                let is_least = norm == MatrixNorm::SmallestSingular;
+                let is_least = norm == MatrixNorm::MinSingularValue;
                 let (above, below) = if is_least { (last, first) } else { (first, last) };
                 above.binary(Op::TrueDivide, &below)?
             }
@@ -136,6 +136,6 @@ impl GpuArray {
         };
         let is_given = reduced(&self.unary(Op::Isnan)?, Reduction::Any, Some(&[-2, -1]), false)?;
         let is_unknown = result.unary(Op::Isnan)?.binary(Op::LogicalAnd, &is_given.unary(Op::LogicalNot)?)?;
-        choose(&is_unknown, number(result.dtype(), f64::INFINITY), &result)
+        select(&is_unknown, scalar_arg(result.dtype(), f64::INFINITY), &result)
     }
 }

@@ -1,18 +1,18 @@
 //! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
 
 use super::factorizations::Triangle;
-use super::launch::{Step, parts};
-use super::matrices::{empty, first_number, zeros};
+use super::launch::{LinalgKernel, grid_for_parts};
+use super::matrices::{empty, read_first_i32, zeros};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
 
 /// Blocks of warps, and the rows that a warp looks at.
-const WARPS: [usize; 2] = [32, 8];
-const ROWS: usize = 4;
+const WARP_BLOCK: [usize; 2] = [32, 8];
+const ROWS_PER_WARP: usize = 4;
 /// Threads of a block that finds places of values.
-const ORDERED: usize = 64;
+const SORT_THREADS: usize = 64;
 
 /// What kernels report about a stack, as bits.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(super) struct Report(pub GpuArray);
 impl Report {
     /// What was reported so far; waits.
     pub(super) fn read(&self) -> Result<i32> {
-        first_number(&self.0)
+        read_first_i32(&self.0)
     }
 }
 
@@ -45,13 +45,13 @@ impl Scaling {
                 Some(Triangle::Upper) => 2,
             };
             let sizes = zeros(a, &[count], DType::U64)?;
-            let [measure, scale] = [LinalgStep::MeasureMatrices, LinalgStep::ScaleMatrices]
-                .map(|step| Step::new(a.context(), a.dtype(), step));
-            let (grid, all) = (parts(count, m, WARPS[1] * ROWS), (&sizes).into());
-            measure?.launch(grid, WARPS, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
+            let [measure, scale] = [LinalgStep::MaxNorms, LinalgStep::ScaleMatrices]
+                .map(|step| LinalgKernel::new(a.context(), a.dtype(), step));
+            let (grid, all) = (grid_for_parts(count, m, WARP_BLOCK[1] * ROWS_PER_WARP), (&sizes).into());
+            measure?.launch(grid, WARP_BLOCK, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
             let Self { exponents, report } = &scaling;
             let values = [a.into(), m.into(), n.into(), triangle.into(), all, exponents.into(), (&report.0).into()];
-            scale?.launch(grid, WARPS, &values)?;
+            scale?.launch(grid, WARP_BLOCK, &values)?;
         }
         Ok(scaling)
     }
@@ -63,23 +63,28 @@ impl Scaling {
     }
 
     /// Values of the matrices, of elements of `dtype`, in order and scaled back; the place that each goes to.
-    pub(super) fn ordered(&self, values: &GpuArray, dtype: DType, is_descending: bool) -> Result<(GpuArray, GpuArray)> {
+    pub(super) fn sort_values(
+        &self,
+        values: &GpuArray,
+        dtype: DType,
+        is_descending: bool,
+    ) -> Result<(GpuArray, GpuArray)> {
         let (count, n) = (values.shape()[0], values.shape()[1]);
-        let (ordered, places) =
+        let (sort_values, places) =
             (empty(values, values.shape(), values.dtype())?, empty(values, values.shape(), DType::I32)?);
         if values.size() > 0 {
-            let step = Step::new(values.context(), dtype, LinalgStep::OrderValues)?;
+            let step = LinalgKernel::new(values.context(), dtype, LinalgStep::SortValues)?;
             let values = [
                 values.into(),
                 n.into(),
                 is_descending.into(),
                 (&self.exponents).into(),
-                (&ordered).into(),
+                (&sort_values).into(),
                 (&places).into(),
             ];
-            step.launch(parts(count, n, ORDERED), [ORDERED, 1], &values)?;
+            step.launch(grid_for_parts(count, n, SORT_THREADS), [SORT_THREADS, 1], &values)?;
         }
-        Ok((ordered, places))
+        Ok((sort_values, places))
     }
 
     /// Scales the parts of eigenvalues of matrices of `dtype` back, in place.
@@ -88,17 +93,17 @@ impl Scaling {
         if reals.size() == 0 {
             return Ok(());
         }
-        let step = Step::new(reals.context(), dtype, LinalgStep::UnscaleEigenvalues)?;
+        let step = LinalgKernel::new(reals.context(), dtype, LinalgStep::UnscaleEigenvalues)?;
         step.launch([count, 1], [64, 1], &[reals.into(), imags.into(), n.into(), (&self.exponents).into()])
     }
 }
 
 /// The first `m` elements of the rows of stacks as columns at the places of their values.
-pub(super) fn placed(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
+pub(super) fn permuted_columns(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
     let [count, n, length] = [0, 1, 2].map(|axis| rows.shape()[axis]);
     let vectors = empty(rows, &[count, m, n], rows.dtype())?;
     if vectors.size() > 0 {
-        let step = Step::new(rows.context(), rows.dtype(), LinalgStep::PlaceVectors)?;
+        let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::PermuteVectors)?;
         let threads = if m > 64 { LINALG_THREADS as usize } else { 64 };
         let values = [rows.into(), n.into(), m.into(), length.into(), places.into(), (&vectors).into()];
         step.launch([count, n.min(65535)], [threads, 1], &values)?;

@@ -3,8 +3,8 @@
 //! What is near the diagonal is done by a block of threads for each matrix; the reflections that it used are applied to
 //! all else by many. All matrices are stacks in C order, changed in place.
 
-use super::launch::Step;
-use super::matrices::{empty, first_number, identities, transposed, zeros};
+use super::launch::LinalgKernel;
+use super::matrices::{empty, identities, read_first_i32, transposed, zeros};
 use super::scaling::Report;
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use rtcg_codegen::array::{LINALG_STATE, LinalgStep};
 use rtcg_codegen::{DType, WeakScalar};
 
 /// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
-const ITERATIONS_AT_ONCE: usize = 16;
+const ITERATIONS_PER_LAUNCH: usize = 16;
 
 /// What is left of matrices in their Schur form beside that form itself.
 pub(super) struct Schur {
@@ -31,9 +31,9 @@ fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
     let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
     let vectors = empty(a, &[count, n + 1], dtype)?;
     let rows = if products.is_some() { 2 * n } else { n };
-    let column = Step::new(ctx, dtype, LinalgStep::HessenbergColumn)?;
-    let left = Step::new(ctx, dtype, LinalgStep::HessenbergLeft)?;
-    let right = Step::new(ctx, dtype, LinalgStep::HessenbergRight)?;
+    let column = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergColumn)?;
+    let left = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergLeft)?;
+    let right = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergRight)?;
     for k in 0..n.saturating_sub(2) {
         let own = [a.into(), n.into(), k.into(), (&vectors).into()];
         column.launch([count, 1], [if n > 64 { 256 } else { 64 }, 1], &own)?;
@@ -68,9 +68,9 @@ pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vecto
         17..=256 => 64,
         _ => 128,
     };
-    let iterate = Step::new(ctx, dtype, LinalgStep::SchurIterate)?;
-    let apply = Step::new(ctx, dtype, LinalgStep::SchurApply)?;
-    let (turns, sweeps) = if has_vectors { (ITERATIONS_AT_ONCE, 1) } else { (1, 4 * n) };
+    let iterate = LinalgKernel::new(ctx, dtype, LinalgStep::SchurIterate)?;
+    let apply = LinalgKernel::new(ctx, dtype, LinalgStep::SchurApply)?;
+    let (rounds, sweeps) = if has_vectors { (ITERATIONS_PER_LAUNCH, 1) } else { (1, 4 * n) };
     let arguments = [
         a.into(),
         n.into(),
@@ -85,8 +85,8 @@ pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vecto
         (&left).into(),
     ];
     loop {
-        for turn in 0..turns {
-            if turn + 1 == turns {
+        for round in 0..rounds {
+            if round + 1 == rounds {
                 left.clear()?;
             }
             iterate.launch([count, 1], [threads, 1], &arguments)?;
@@ -95,7 +95,7 @@ pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vecto
                 apply.launch([count, (2 * n).div_ceil(64)], [64, 1], &lists)?;
             }
         }
-        if first_number(&left)? == 0 {
+        if read_first_i32(&left)? == 0 {
             return Ok(Schur { reals, imags, vectors });
         }
     }

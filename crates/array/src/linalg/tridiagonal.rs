@@ -1,33 +1,33 @@
 //! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
 
-use super::divide;
-use super::launch::Step;
-use super::matrices::{copied, empty, part, transposed, zeros};
-use super::reflections::{Applied, apply_reflections};
+use super::divide_and_conquer;
+use super::householder::{ApplyQ, apply_q};
+use super::launch::LinalgKernel;
+use super::matrices::{copy_to_stack, empty, submatrix, transposed, zeros};
 use super::scaling::Scaling;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::array::{Linalg, LinalgStep, Op};
 
 /// Warps of a block.
-const WARPS: usize = 8;
+const WARPS_PER_BLOCK: usize = 8;
 /// Rows that a thread updates.
-const TALL: usize = 4;
+const ROWS_PER_THREAD: usize = 4;
 /// Rows of a block that has a part of a column.
-const ROWS: usize = 32;
+const ROWS_PER_BLOCK: usize = 32;
 
 /// T = Q^H A Q.
 pub(super) struct Tridiagonal {
     pub diagonals: GpuArray,
     /// Subdiagonals, and a zero.
-    pub beside: GpuArray,
+    pub subdiagonals: GpuArray,
     /// The factors of the reflections of which Q is the product; their vectors are left in A.
     taus: GpuArray,
 }
 
 /// A panel of reflections from both sides: A - left^T right is the matrix after them. See Dongarra, Sorensen and
 /// Hammarling, Block reduction of matrices to condensed forms for eigenvalue computations, J. Comput. Appl. Math. 27, 1989.
-struct Reduction<'a> {
+struct TridiagonalPanel<'a> {
     matrices: &'a GpuArray,
     /// Reflections of a panel.
     pairs: usize,
@@ -46,13 +46,14 @@ struct Reduction<'a> {
     /// The column, and the sums of squares of blocks.
     column: GpuArray,
     squares: GpuArray,
-    steps: [Step; 3],
+    steps: [LinalgKernel; 3],
 }
 
-impl<'a> Reduction<'a> {
+impl<'a> TridiagonalPanel<'a> {
     fn new(a: &'a GpuArray) -> Result<Self> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
-        let (warps, rows) = if a.context().facts().are_lanes() { (1, 32) } else { (WARPS, WARPS) };
+        let (warps, rows) =
+            if a.context().device_info().is_simd_cpu() { (1, 32) } else { (WARPS_PER_BLOCK, WARPS_PER_BLOCK) };
         let kernel = |step| Linalg { group: warps as u16, ..Linalg::new(dtype, step) };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
@@ -60,7 +61,7 @@ impl<'a> Reduction<'a> {
         let two = 2 * pairs;
         let result = Tridiagonal {
             diagonals: zeros(a, &[count, n], real)?,
-            beside: zeros(a, &[count, n], real)?,
+            subdiagonals: zeros(a, &[count, n], real)?,
             taus: zeros(a, &[count, n], dtype)?,
         };
         Ok(Self {
@@ -75,8 +76,12 @@ impl<'a> Reduction<'a> {
             products: empty(a, &[count, n], dtype)?,
             parts: empty(a, &[count, n.div_ceil(rows)], real)?,
             column: empty(a, &[count, n], dtype)?,
-            squares: empty(a, &[count, n.div_ceil(ROWS)], real)?,
-            steps: [Step::of(a.context(), column)?, Step::of(a.context(), product)?, Step::of(a.context(), update)?],
+            squares: empty(a, &[count, n.div_ceil(ROWS_PER_BLOCK)], real)?,
+            steps: [
+                LinalgKernel::of(a.context(), column)?,
+                LinalgKernel::of(a.context(), product)?,
+                LinalgKernel::of(a.context(), update)?,
+            ],
         })
     }
 
@@ -100,7 +105,7 @@ impl<'a> Reduction<'a> {
             (&self.column).into(),
             (&self.squares).into(),
         ];
-        self.steps[0].launch([count, (n - k).div_ceil(ROWS)], [ROWS * self.warps, 1], &arguments)
+        self.steps[0].launch([count, (n - k).div_ceil(ROWS_PER_BLOCK)], [ROWS_PER_BLOCK * self.warps, 1], &arguments)
     }
 
     /// The reflection of that column, and the products of its vector.
@@ -112,7 +117,7 @@ impl<'a> Reduction<'a> {
             k.into(),
             i.into(),
             (&self.result.taus).into(),
-            (&self.result.beside).into(),
+            (&self.result.subdiagonals).into(),
             (&self.left).into(),
             (&self.right).into(),
             (&self.inner).into(),
@@ -120,7 +125,7 @@ impl<'a> Reduction<'a> {
             (&self.parts).into(),
             (&self.column).into(),
             (&self.squares).into(),
-            (n - k).div_ceil(ROWS).into(),
+            (n - k).div_ceil(ROWS_PER_BLOCK).into(),
         ];
         let strips = (n - k - 1).div_ceil(self.rows) + (2 * i).div_ceil(self.rows);
         self.steps[1].launch([count, strips], [32, self.warps], &arguments)
@@ -143,24 +148,24 @@ impl<'a> Reduction<'a> {
         if self.warps == 1 {
             return self.update(end);
         }
-        let [left, right] = [&self.left, &self.right].map(|rows| part(rows, 0..2 * self.pairs, end..n));
+        let [left, right] = [&self.left, &self.right].map(|rows| submatrix(rows, 0..2 * self.pairs, end..n));
         let change = transposed(&left?)?.matmul(&right?)?;
-        part(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
+        submatrix(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
     }
 
     /// The matrix behind a panel as its reflections leave it, where threads are lanes: products of matrices suit tensor
     /// cores, and lanes suit products of so few terms.
     fn update(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
-        let tiles = [(n - k).div_ceil(TALL * WARPS).min(65535), (n - k).div_ceil(32).min(65535)];
+        let tiles = [(n - k).div_ceil(ROWS_PER_THREAD * WARPS_PER_BLOCK).min(65535), (n - k).div_ceil(32).min(65535)];
         let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
-        self.steps[2].launch_tiles([count, tiles[0], tiles[1]], [32, WARPS], &arguments)
+        self.steps[2].launch_3d([count, tiles[0], tiles[1]], [32, WARPS_PER_BLOCK], &arguments)
     }
 }
 
 /// Householder's method (Golub and Van Loan, Matrix Computations, 8.3.1), by panels.
 fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
-    let reduction = Reduction::new(a)?;
+    let reduction = TridiagonalPanel::new(a)?;
     (0..a.shape()[2]).step_by(reduction.pairs).try_for_each(|start| reduction.reduce_panel(start))?;
     Ok(reduction.result)
 }
@@ -171,8 +176,8 @@ impl Tridiagonal {
         let d = &self.diagonals;
         let (count, n) = (d.shape()[0], d.shape()[1]);
         let values = empty(d, &[count, n], d.dtype())?;
-        let step = Step::new(d.context(), d.dtype(), LinalgStep::TridiagonalBisect)?;
-        let arguments = [d.into(), (&self.beside).into(), n.into(), (&values).into()];
+        let step = LinalgKernel::new(d.context(), d.dtype(), LinalgStep::TridiagonalBisect)?;
+        let arguments = [d.into(), (&self.subdiagonals).into(), n.into(), (&values).into()];
         step.launch([count, n.div_ceil(32)], [32, 1], &arguments)?;
         Ok(values)
     }
@@ -188,15 +193,15 @@ pub(super) fn eigenvalues(
     let n = a.shape()[2];
     let reduced = reduce(a)?;
     if !has_vectors {
-        return Ok((scaling.ordered(&reduced.bisect()?, a.dtype(), false)?.0, None));
+        return Ok((scaling.sort_values(&reduced.bisect()?, a.dtype(), false)?.0, None));
     }
-    let (values, vectors) = divide::eigenvectors(&reduced, &scaling.report, iterations)?;
-    let (values, _) = scaling.ordered(&values, a.dtype(), false)?;
-    let vectors = copied(&vectors, a.dtype())?;
+    let (values, vectors) = divide_and_conquer::eigenvectors(&reduced, &scaling.report, iterations)?;
+    let (values, _) = scaling.sort_values(&values, a.dtype(), false)?;
+    let vectors = copy_to_stack(&vectors, a.dtype())?;
     if n > 1 {
         // The vectors begin one row below the diagonal.
-        let (below, moved) = (part(a, 1..n, 0..n - 1)?, part(&vectors, 1..n, 0..n)?);
-        apply_reflections(&below, &reduced.taus, n as isize, &moved, Applied::Product)?;
+        let (below, moved) = (submatrix(a, 1..n, 0..n - 1)?, submatrix(&vectors, 1..n, 0..n)?);
+        apply_q(&below, &reduced.taus, n as isize, &moved, ApplyQ::Product)?;
     }
     Ok((values, Some(vectors)))
 }

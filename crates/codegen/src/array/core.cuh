@@ -7,7 +7,7 @@ template <class T> struct rt_is_signed { static const bool value = T(-1) < T(0);
 // A record; only copied.
 template <int N> struct rt_record { unsigned char bytes[N]; };
 
-// Neighbouring elements that are read and written at once.
+// Adjacent elements that are read and written at once.
 template <class T, int N> struct alignas(sizeof(T) * N) rt_pack { T at[N]; };
 
 // An element as it is computed with.

@@ -10,14 +10,14 @@
 //! Parameters: a pointer for each output and each array, the number of elements (`unsigned long long`),
 //! for strided kernels the structure of `offsets` (outputs first), the zeros, then the values.
 
-use super::offsets::Space;
+use super::offsets::IndexSpace;
 use super::op::Op;
-use super::pointwise::{Access, Operand, Pointwise, Walk};
+use super::pointwise::{AccessPattern, Operand, OperandKind, Pointwise};
 use super::types::{preamble, storage};
 use crate::{DType, Kind};
 use std::fmt::Write;
 
-/// Zeros in the arguments; neighbouring uses take different ones.
+/// Zeros in the arguments; adjacent uses take different ones.
 pub const FUSED_ZEROS: usize = 8;
 
 /// No input.
@@ -75,7 +75,7 @@ pub struct Fused {
     /// Those that are stored.
     pub outputs: Vec<FusedOutput>,
     /// How indices become addresses.
-    pub walk: Walk,
+    pub pattern: AccessPattern,
 }
 
 /// Whether an operation may be part of an expression. Functions of complex numbers are sums of products,
@@ -186,10 +186,10 @@ impl Steps {
     /// The operation of step `at` as a kernel of its own would have it.
     fn pointwise(&self, op: Op, compute: DType, out: DType, inputs: [u16; 4]) -> Pointwise {
         let operands = inputs.map(|input| match self.0.get(usize::from(input)) {
-            Some(step) => Operand { dtype: step.dtype(), access: Access::Element },
+            Some(step) => Operand { dtype: step.dtype(), access: OperandKind::Element },
             None => Operand::UNUSED,
         });
-        Pointwise { op, compute, out, out_unaligned: false, operands, walk: Walk::Flat(1) }
+        Pointwise { op, compute, out, is_out_unaligned: false, operands, pattern: AccessPattern::Flat(1) }
     }
 
     /// The arrays, in order.
@@ -313,46 +313,46 @@ impl Fused {
     }
 
     /// Whether array `at` moves with the index; its place among those that do.
-    fn moving(&self) -> impl Iterator<Item = (usize, Operand)> + Clone {
-        self.steps.arrays().enumerate().filter(|(_, operand)| operand.access != Access::Point)
+    fn indexed_arrays(&self) -> impl Iterator<Item = (usize, Operand)> + Clone {
+        self.steps.arrays().enumerate().filter(|(_, operand)| operand.access != OperandKind::Broadcast)
     }
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut text = self.steps.functions(&[]);
-        if let Some(space) = self.walk.space() {
-            text.push_str(&space.structure("array_dims", self.outputs.len() + self.moving().count()));
+        if let Some(space) = self.pattern.space() {
+            text.push_str(&space.structure("array_dims", self.outputs.len() + self.indexed_arrays().count()));
         }
         let mut params: Vec<String> =
             (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage(self.output_type(at)))).collect();
         params.extend(self.steps.array_parameters("x"));
         params.push("unsigned long long n".into());
-        if self.walk.space().is_some() {
+        if self.pattern.space().is_some() {
             params.push("const array_dims dims".into());
         }
         params.extend(self.steps.value_parameters());
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), params.join(", "));
-        match self.walk {
-            Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
-            Walk::Strided(space) | Walk::Tiled(space, _) => self.strided_body(&mut text, space),
+        match self.pattern {
+            AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.strided_body(&mut text, space),
         }
         text.push_str("}\n");
         text
     }
 
-    fn flat_body(&self, text: &mut String, per_access: u8) {
+    fn flat_body(&self, text: &mut String, elements_per_access: u8) {
         text.push_str(
             "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
              \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
         );
         let mut done = "0ull".to_owned();
-        if per_access > 1 {
-            self.packs(text, per_access);
-            done = format!("n / {per_access} * {per_access}");
+        if elements_per_access > 1 {
+            self.packs(text, elements_per_access);
+            done = format!("n / {elements_per_access} * {elements_per_access}");
         }
         let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) {{");
         text.push_str(&self.steps.statements("i", "    ", |at, operand| match operand.access {
-            Access::Point => format!("x{at}[0]"),
+            OperandKind::Broadcast => format!("x{at}[0]"),
             _ => format!("x{at}[i]"),
         }));
         for (at, output) in self.outputs.iter().enumerate() {
@@ -361,20 +361,20 @@ impl Fused {
         text.push_str("  }\n");
     }
 
-    /// The loop over neighbours that are read and written at once.
-    fn packs(&self, text: &mut String, per_access: u8) {
-        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {per_access}; p += step) {{");
-        for (at, operand) in self.moving() {
-            let pack = format!("rt_pack<{}, {per_access}>", storage(operand.dtype));
+    /// The loop over adjacent elements that are read and written at once.
+    fn packs(&self, text: &mut String, elements_per_access: u8) {
+        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
+        for (at, operand) in self.indexed_arrays() {
+            let pack = format!("rt_pack<{}, {elements_per_access}>", storage(operand.dtype));
             let _ = writeln!(text, "    const {pack} x{at}p = ((const {pack} *)x{at})[p];");
         }
         for at in 0..self.outputs.len() {
-            let _ = writeln!(text, "    rt_pack<{}, {per_access}> out{at}p;", storage(self.output_type(at)));
+            let _ = writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage(self.output_type(at)));
         }
-        let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {per_access}; k++) {{");
-        let index = format!("p * {per_access} + k");
+        let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {elements_per_access}; k++) {{");
+        let index = format!("p * {elements_per_access} + k");
         text.push_str(&self.steps.statements(&index, "      ", |at, operand| match operand.access {
-            Access::Point => format!("x{at}[0]"),
+            OperandKind::Broadcast => format!("x{at}[0]"),
             _ => format!("x{at}p.at[k]"),
         }));
         for (at, output) in self.outputs.iter().enumerate() {
@@ -383,19 +383,19 @@ impl Fused {
         text.push_str("    }\n");
         for at in 0..self.outputs.len() {
             let ty = storage(self.output_type(at));
-            let _ = writeln!(text, "    ((rt_pack<{ty}, {per_access}> *)out{at})[p] = out{at}p;");
+            let _ = writeln!(text, "    ((rt_pack<{ty}, {elements_per_access}> *)out{at})[p] = out{at}p;");
         }
         text.push_str("  }\n");
     }
 
-    fn strided_body(&self, text: &mut String, space: Space) {
+    fn strided_body(&self, text: &mut String, space: IndexSpace) {
         let (index, n_outputs) = (space.index_type(), self.outputs.len());
         let _ = write!(
             text,
             "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
              \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
         );
-        text.push_str(&space.offsets("dims", "i", n_outputs + self.moving().count(), "at", "    "));
+        text.push_str(&space.offsets("dims", "i", n_outputs + self.indexed_arrays().count(), "at", "    "));
         text.push_str(&self.steps.statements("i", "    ", |at, operand| {
             element_at(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
         }));
@@ -415,7 +415,7 @@ pub(super) fn element_at(operand: &Operand, base: &str, offset: &str) -> String 
     let ty = storage(operand.dtype);
     let address = format!("(const char *){base} + {offset}");
     match operand.access {
-        Access::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
+        OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
         _ => format!("*(const {ty} *)({address})"),
     }
 }
@@ -425,7 +425,7 @@ mod tests {
     use super::*;
 
     fn chain(second: Op) -> Fused {
-        let x = Step::Array(Operand { dtype: DType::F32, access: Access::Element });
+        let x = Step::Array(Operand { dtype: DType::F32, access: OperandKind::Element });
         let op = |op, inputs| Step::Op { op, compute: DType::F32, out: DType::F32, inputs };
         let steps = vec![
             x,
@@ -434,7 +434,7 @@ mod tests {
             op(second, [2, NO_STEP, NO_STEP, NO_STEP]),
         ];
         let outputs = vec![FusedOutput { step: 3, unaligned: false }];
-        Fused { steps: Steps(steps), outputs, walk: Walk::Flat(4) }
+        Fused { steps: Steps(steps), outputs, pattern: AccessPattern::Flat(4) }
     }
 
     #[test]

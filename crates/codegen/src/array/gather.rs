@@ -6,7 +6,7 @@
 //! each index array the length and the stride in bytes of the axis that it indexes, and the address
 //! of the word that is set when an index is out of bounds.
 
-use super::offsets::Space;
+use super::offsets::IndexSpace;
 use super::types::{computed, preamble, storage};
 use crate::DType;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub struct Gather {
     /// What happens to indices out of bounds.
     pub bounds: Bounds,
     /// Axes of the index space.
-    pub space: Space,
+    pub space: IndexSpace,
 }
 
 impl Gather {

@@ -15,25 +15,26 @@ mod sort;
 mod tiled;
 mod types;
 
-pub use fft::{FFT_STAGES, Fft, FftLoad, FftResult, FftSource, FftStep, FftStepKernel, FftStore};
+pub use fft::{FFT_STAGES, Fft, FftHelper, FftHelperKernel, FftLoad, FftResult, FftSource, FftStore};
 pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
 pub use gather::{Bounds, Direction, Gather};
 pub use linalg::{
-    LINALG_BLOCK, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_NOT_OF_FULL_RANK, LINALG_PANEL, LINALG_RIGHT_SIDES,
-    LINALG_STATE, LINALG_STRIP_THREADS, LINALG_THREADS, LINALG_TILE, LINALG_WARP_SIDES, Linalg, LinalgStep,
+    LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_PANEL, LINALG_RANK_DEFICIENT, LINALG_REGISTER_PANEL_THREADS,
+    LINALG_RHS_PER_BLOCK, LINALG_STATE, LINALG_THREADS, LINALG_TILE, LINALG_WARP_RHS, LINALG_WY_BLOCK, Linalg,
+    LinalgStep,
 };
 pub use matmul::{
-    MATMUL_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SLENDER_THREADS, SimpleMatmul,
-    SlenderMatmul, TiledMatmul, matmul_sum_bytes,
+    MATMUL_BLOCK_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul,
+    SkinnyMatmul, TiledMatmul, matmul_sum_bytes,
 };
-pub use offsets::{Space, division_by};
-pub use op::{Op, OpTypes, Refused, Role};
-pub use pointwise::{Access, Operand, Pointwise, Walk};
+pub use offsets::{IndexSpace, division_by};
+pub use op::{Op, OpTypes, Role, UnsupportedDType};
+pub use pointwise::{AccessPattern, Operand, OperandKind, Pointwise};
 pub use radix::{Payload, RADIX, RADIX_THREADS, Radix, RadixStage};
 pub use reduce::{Reduce, Reduction};
 pub use scan::{Scan, ScanOp, ScanStage};
 pub use sort::{SORT_TILE, Sort, SortStage};
-pub use tiled::{TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, Tile};
+pub use tiled::{TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, TransposeTile};
 
 use std::borrow::Cow;
 
@@ -58,7 +59,7 @@ pub enum ArrayKernel {
     /// A pass of Fourier transforms.
     Fft(Fft),
     /// What goes with Fourier transforms.
-    FftStepKernel(FftStepKernel),
+    FftHelperKernel(FftHelperKernel),
     /// A step of linear algebra.
     Linalg(Linalg),
 }
@@ -75,7 +76,7 @@ impl ArrayKernel {
             ArrayKernel::Radix(kernel) => kernel.name().into(),
             ArrayKernel::Matmul(kernel) => kernel.name().into(),
             ArrayKernel::Fft(kernel) => kernel.name().into(),
-            ArrayKernel::FftStepKernel(kernel) => kernel.name().into(),
+            ArrayKernel::FftHelperKernel(kernel) => kernel.name().into(),
             ArrayKernel::Linalg(kernel) => kernel.name().into(),
         }
     }
@@ -91,7 +92,7 @@ impl ArrayKernel {
             ArrayKernel::Radix(kernel) => kernel.source(),
             ArrayKernel::Matmul(kernel) => kernel.source(),
             ArrayKernel::Fft(kernel) => kernel.source(),
-            ArrayKernel::FftStepKernel(kernel) => kernel.source(),
+            ArrayKernel::FftHelperKernel(kernel) => kernel.source(),
             ArrayKernel::Linalg(kernel) => kernel.source(),
         }
     }

@@ -9,14 +9,14 @@ use std::fmt::Write;
 
 /// Axes and index width of a strided kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Space {
+pub struct IndexSpace {
     /// Number of axes, at least 1.
     pub ndim: u8,
     /// 64-bit indices and offsets.
     pub wide: bool,
 }
 
-impl Space {
+impl IndexSpace {
     /// The C type of an index.
     pub(super) fn index_type(self) -> &'static str {
         if self.wide { "unsigned long long" } else { "unsigned int" }

@@ -38,7 +38,7 @@ pub enum Role {
     /// As a truth value; takes no part in promotion.
     Truth,
     /// In its own type; takes no part in promotion.
-    Own,
+    NoCast,
 }
 
 struct Row {
@@ -154,14 +154,14 @@ operations! {
     Where "where" 3 Same ["x ? y : z", "x ? y : z", "x ? y : z", "x ? y : z"];
     IfPositive "if_positive" 3 Same ["x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z"];
     Axpby "axpby" 4 Same ["x && y || z && w", "x * y + z * w", "rt_axpby(x, y, z, w)", "x * y + z * w"];
-    Deviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
+    SquaredDeviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
 }
 
 /// An operation whose operands' common type does not allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused(pub Op, pub DType);
+pub struct UnsupportedDType(pub Op, pub DType);
 
-impl fmt::Display for Refused {
+impl fmt::Display for UnsupportedDType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0.name();
         match (self.0, self.1) {
@@ -178,7 +178,7 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for UnsupportedDType {}
 
 /// The types of one use of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl Op {
     pub fn role(self, index: usize) -> Role {
         match (self, index) {
             (Op::Where, 0) => Role::Truth,
-            (Op::IfPositive, 0) => Role::Own,
+            (Op::IfPositive, 0) => Role::NoCast,
             _ => Role::Compute,
         }
     }
@@ -234,11 +234,11 @@ impl Op {
     ///
     /// # Errors
     /// When the operation does not exist for it.
-    pub fn resolve(self, common: DType) -> Result<OpTypes, Refused> {
+    pub fn resolve(self, common: DType) -> Result<OpTypes, UnsupportedDType> {
         let row = self.row();
         if common.kind() == Kind::Record {
             let same = OpTypes { compute: common, out: common };
-            return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(Refused(self, common)) };
+            return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(UnsupportedDType(self, common)) };
         }
         let mut compute = match row.rule {
             Rule::Float | Rule::FloatTruth | Rule::FloatReal => common.float_for_unary(),
@@ -252,7 +252,7 @@ impl Op {
         }
         let refused_half = self == Op::Nextafter && compute.itemsize() == 2;
         if self.expression(compute).is_empty() || refused_half {
-            return Err(Refused(self, common));
+            return Err(UnsupportedDType(self, common));
         }
         let out = match row.rule {
             Rule::Truth | Rule::FloatTruth => DType::Bool,
@@ -326,7 +326,7 @@ mod tests {
             (Op::Gcd, F64),
             (Op::Add, Void(8)),
         ] {
-            assert_eq!(op.resolve(common), Err(Refused(op, common)));
+            assert_eq!(op.resolve(common), Err(UnsupportedDType(op, common)));
         }
     }
 }

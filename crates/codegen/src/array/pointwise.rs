@@ -4,16 +4,16 @@
 //! elements (`unsigned long long`), for strided kernels the structure of `offsets`, then the values.
 //! Any one-dimensional grid covers all elements.
 
-use super::offsets::Space;
+use super::offsets::IndexSpace;
 use super::op::{Op, Role};
-use super::tiled::Tile;
+use super::tiled::TransposeTile;
 use super::types::{computed, preamble, storage};
 use crate::{DType, Kind};
 use std::fmt::Write;
 
 /// How an operand is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum OperandKind {
     /// There is no such operand.
     Unused,
     /// Every index has its own element.
@@ -21,7 +21,7 @@ pub enum Access {
     /// As `Element`, at addresses that its type is not aligned to; only for strided walks.
     Unaligned,
     /// One element for every index, in device memory.
-    Point,
+    Broadcast,
     /// One value for every index, in the arguments.
     Value,
 }
@@ -32,31 +32,31 @@ pub struct Operand {
     /// Element type.
     pub dtype: DType,
     /// How it is passed.
-    pub access: Access,
+    pub access: OperandKind,
 }
 
 impl Operand {
     /// No operand.
-    pub const UNUSED: Operand = Operand { dtype: DType::Bool, access: Access::Unused };
+    pub const UNUSED: Operand = Operand { dtype: DType::Bool, access: OperandKind::Unused };
 }
 
 /// How indices become addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Walk {
-    /// All elements lie one after the other; each thread takes this many neighbours at once.
+pub enum AccessPattern {
+    /// All elements lie one after the other; each thread takes this many adjacent elements at once.
     Flat(u8),
     /// Through strides.
-    Strided(Space),
+    Strided(IndexSpace),
     /// Through strides, with operands that run along another axis than the output.
-    Tiled(Space, Tile),
+    Tiled(IndexSpace, TransposeTile),
 }
 
-impl Walk {
+impl AccessPattern {
     /// The axes, unless all elements lie one after the other.
-    pub(super) fn space(self) -> Option<Space> {
+    pub(super) fn space(self) -> Option<IndexSpace> {
         match self {
-            Walk::Flat(_) => None,
-            Walk::Strided(space) | Walk::Tiled(space, _) => Some(space),
+            AccessPattern::Flat(_) => None,
+            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => Some(space),
         }
     }
 }
@@ -71,11 +71,11 @@ pub struct Pointwise {
     /// The output's dtype.
     pub out: DType,
     /// Whether the output lies at addresses that its type is not aligned to.
-    pub out_unaligned: bool,
+    pub is_out_unaligned: bool,
     /// The operands.
     pub operands: [Operand; 4],
     /// How indices become addresses.
-    pub walk: Walk,
+    pub pattern: AccessPattern,
 }
 
 const NAMES: [&str; 4] = ["x", "y", "z", "w"];
@@ -87,16 +87,16 @@ impl Pointwise {
     }
 
     fn used(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
-        self.operands.iter().enumerate().filter(|(_, operand)| operand.access != Access::Unused)
+        self.operands.iter().enumerate().filter(|(_, operand)| operand.access != OperandKind::Unused)
     }
 
-    fn with(&self, access: Access) -> impl Iterator<Item = (usize, &Operand)> + Clone {
+    fn with(&self, access: OperandKind) -> impl Iterator<Item = (usize, &Operand)> + Clone {
         self.used().filter(move |(_, operand)| operand.access == access)
     }
 
     /// Operands that have an element for every index.
     fn indexed(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
-        self.used().filter(|(_, operand)| matches!(operand.access, Access::Element | Access::Unaligned))
+        self.used().filter(|(_, operand)| matches!(operand.access, OperandKind::Element | OperandKind::Unaligned))
     }
 
     /// The kernel as CUDA C++ source.
@@ -104,14 +104,14 @@ impl Pointwise {
         let dtypes = [self.compute, self.out].into_iter().chain(self.used().map(|(_, operand)| operand.dtype));
         let mut text = preamble(dtypes, self.expression().contains("rt_"));
         text.push_str(&self.function());
-        if let Some(space) = self.walk.space() {
+        if let Some(space) = self.pattern.space() {
             text.push_str(&space.structure("array_dims", 1 + self.indexed().count()));
         }
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), self.parameters());
-        match self.walk {
-            Walk::Flat(per_access) => self.flat_body(&mut text, per_access),
-            Walk::Strided(space) => self.strided_body(&mut text, space),
-            Walk::Tiled(space, tile) => {
+        match self.pattern {
+            AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) => self.strided_body(&mut text, space),
+            AccessPattern::Tiled(space, tile) => {
                 let operands: Vec<_> = self.indexed().map(|(at, operand)| (NAMES[at], operand.dtype)).collect();
                 let value = |element: &dyn Fn(&str) -> String| self.call("0", element);
                 text.push_str(&tile.body(space, self.out, &operands, value));
@@ -165,7 +165,7 @@ impl Pointwise {
                     writeln!(text, "  const {wide} {name} = {name}_;")
                 }
                 Role::Compute => writeln!(text, "  const T {name} = rt_cast<T>(rt_load({name}_));"),
-                Role::Own => writeln!(text, "  const auto {name} = rt_load({name}_);"),
+                Role::NoCast => writeln!(text, "  const auto {name} = rt_load({name}_);"),
             };
         }
         let result = computed(self.op.result_of(self.compute));
@@ -175,14 +175,14 @@ impl Pointwise {
 
     fn parameters(&self) -> String {
         let mut params = vec![format!("{} *out", storage(self.out))];
-        for (at, operand) in self.used().filter(|(_, operand)| operand.access != Access::Value) {
+        for (at, operand) in self.used().filter(|(_, operand)| operand.access != OperandKind::Value) {
             params.push(format!("const {} *{}", storage(operand.dtype), NAMES[at]));
         }
         params.push("unsigned long long n".into());
-        if self.walk.space().is_some() {
+        if self.pattern.space().is_some() {
             params.push("const array_dims dims".into());
         }
-        for (at, operand) in self.with(Access::Value) {
+        for (at, operand) in self.with(OperandKind::Value) {
             params.push(format!("{} {}", storage(operand.dtype), NAMES[at]));
         }
         params.join(", ")
@@ -194,50 +194,50 @@ impl Pointwise {
         for (at, operand) in self.used() {
             let name = NAMES[at];
             let argument = match operand.access {
-                Access::Element | Access::Unaligned => element(name),
-                Access::Point => format!("{name}[0]"),
-                Access::Value | Access::Unused => name.to_owned(),
+                OperandKind::Element | OperandKind::Unaligned => element(name),
+                OperandKind::Broadcast => format!("{name}[0]"),
+                OperandKind::Value | OperandKind::Unused => name.to_owned(),
             };
             let _ = write!(text, ", {argument}");
         }
         text + ")"
     }
 
-    fn flat_body(&self, text: &mut String, per_access: u8) {
+    fn flat_body(&self, text: &mut String, elements_per_access: u8) {
         text.push_str(
             "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
              \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
         );
         let mut done = "0ull".to_owned();
-        if per_access > 1 {
-            self.packs(text, per_access);
-            done = format!("n / {per_access} * {per_access}");
+        if elements_per_access > 1 {
+            self.packs(text, elements_per_access);
+            done = format!("n / {elements_per_access} * {elements_per_access}");
         }
         let call = self.call("i", |name| format!("{name}[i]"));
         let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) out[i] = {call};");
     }
 
-    /// The loop over neighbours that are read and written at once.
-    fn packs(&self, text: &mut String, per_access: u8) {
-        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {per_access}; p += step) {{");
-        for (at, operand) in self.with(Access::Element) {
+    /// The loop over adjacent elements that are read and written at once.
+    fn packs(&self, text: &mut String, elements_per_access: u8) {
+        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
+        for (at, operand) in self.with(OperandKind::Element) {
             let (name, ty) = (NAMES[at], storage(operand.dtype));
             let _ = writeln!(
                 text,
-                "    const rt_pack<{ty}, {per_access}> {name}p = ((const rt_pack<{ty}, {per_access}> *){name})[p];"
+                "    const rt_pack<{ty}, {elements_per_access}> {name}p = ((const rt_pack<{ty}, {elements_per_access}> *){name})[p];"
             );
         }
         let out = storage(self.out);
-        let call = self.call(&format!("p * {per_access} + k"), |name| format!("{name}p.at[k]"));
+        let call = self.call(&format!("p * {elements_per_access} + k"), |name| format!("{name}p.at[k]"));
         let _ = write!(
             text,
-            "    rt_pack<{out}, {per_access}> outp;\n    #pragma unroll\n\
-             \x20   for (int k = 0; k < {per_access}; k++) outp.at[k] = {call};\n\
-             \x20   ((rt_pack<{out}, {per_access}> *)out)[p] = outp;\n  }}\n"
+            "    rt_pack<{out}, {elements_per_access}> outp;\n    #pragma unroll\n\
+             \x20   for (int k = 0; k < {elements_per_access}; k++) outp.at[k] = {call};\n\
+             \x20   ((rt_pack<{out}, {elements_per_access}> *)out)[p] = outp;\n  }}\n"
         );
     }
 
-    fn strided_body(&self, text: &mut String, space: Space) {
+    fn strided_body(&self, text: &mut String, space: IndexSpace) {
         let index = space.index_type();
         let _ = write!(
             text,
@@ -251,12 +251,12 @@ impl Pointwise {
             let ty = storage(elements[position].1.dtype);
             let address = format!("(const char *){name} + at{}", position + 1);
             match elements[position].1.access {
-                Access::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
+                OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
                 _ => format!("*(const {ty} *)({address})"),
             }
         };
         let (out, value) = (storage(self.out), self.call("i", place));
-        let _ = match self.out_unaligned {
+        let _ = match self.is_out_unaligned {
             true => writeln!(text, "    rt_scatter_bytes<{out}>((char *)out + at0, {value});\n  }}"),
             false => writeln!(text, "    *({out} *)((char *)out + at0) = {value};\n  }}"),
         };
@@ -268,19 +268,19 @@ mod tests {
     use super::*;
 
     fn element(dtype: DType) -> Operand {
-        Operand { dtype, access: Access::Element }
+        Operand { dtype, access: OperandKind::Element }
     }
 
-    fn binary(op: Op, x: Operand, y: Operand, walk: Walk) -> Pointwise {
+    fn binary(op: Op, x: Operand, y: Operand, pattern: AccessPattern) -> Pointwise {
         let types = op.resolve(x.dtype.promote(y.dtype)).unwrap();
         let operands = [x, y, Operand::UNUSED, Operand::UNUSED];
-        Pointwise { op, compute: types.compute, out: types.out, out_unaligned: false, operands, walk }
+        Pointwise { op, compute: types.compute, out: types.out, is_out_unaligned: false, operands, pattern }
     }
 
     #[test]
     fn operands_are_converted_before_the_operation_and_rounded_once_after_it() {
         let half = element(DType::F16);
-        let source = binary(Op::Multiply, half, half, Walk::Flat(1)).source();
+        let source = binary(Op::Multiply, half, half, AccessPattern::Flat(1)).source();
         assert!(source.contains("typedef float T;"), "{source}");
         assert!(source.contains("return rt_cast<rt_half>((float)(x * y));"), "{source}");
         assert!(source.contains("out[i] = array_op(i, x[i], y[i]);"), "{source}");
@@ -288,18 +288,19 @@ mod tests {
 
     #[test]
     fn values_come_last_and_are_not_indexed() {
-        let value = Operand { dtype: DType::F32, access: Access::Value };
-        let source = binary(Op::Add, value, element(DType::F32), Walk::Flat(4)).source();
+        let value = Operand { dtype: DType::F32, access: OperandKind::Value };
+        let source = binary(Op::Add, value, element(DType::F32), AccessPattern::Flat(4)).source();
         assert!(source.contains("array_add(float *out, const float *y, unsigned long long n, float x)"), "{source}");
         assert!(source.contains("outp.at[k] = array_op(p * 4 + k, x, yp.at[k]);"), "{source}");
     }
 
     #[test]
     fn signed_and_unsigned_are_compared_exactly() {
-        let source = binary(Op::LessEqual, element(DType::I8), element(DType::U64), Walk::Flat(1)).source();
+        let source = binary(Op::LessEqual, element(DType::I8), element(DType::U64), AccessPattern::Flat(1)).source();
         assert!(source.contains("(rt_order(x, y) <= 0)"), "{source}");
-        let space = Space { ndim: 2, wide: false };
-        let source = binary(Op::Equal, element(DType::U64), element(DType::I64), Walk::Strided(space)).source();
+        let space = IndexSpace { ndim: 2, wide: false };
+        let source =
+            binary(Op::Equal, element(DType::U64), element(DType::I64), AccessPattern::Strided(space)).source();
         assert!(source.contains("(rt_order(x, y) == 0)"), "{source}");
         assert!(source.contains("const array_dims dims"), "{source}");
     }

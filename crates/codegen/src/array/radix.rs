@@ -6,7 +6,7 @@
 //! keys of earlier tiles have it. Keys move as they are; their order is that of an unsigned number made
 //! of them wherever a digit is looked at.
 
-use crate::combine::COMBINE;
+use crate::block_reduce::COMBINE;
 use crate::{DType, Kind};
 use std::fmt::Write;
 
@@ -21,16 +21,16 @@ pub enum Payload {
     /// Nothing.
     None,
     /// Places, made by the first sweep.
-    Made,
+    Generated,
     /// Places, taken from the sweep before.
-    Taken,
+    Carried,
 }
 
 /// Which part of the work a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RadixStage {
     /// Counts the digits; the last block makes of the counts where each digit begins.
-    Count,
+    Histogram,
     /// Sorts by one digit.
     Sweep {
         /// What goes along.
@@ -59,7 +59,7 @@ pub struct Radix {
 
 impl Radix {
     /// Whether keys of this dtype can be sorted by digits.
-    pub fn serves(dtype: DType) -> bool {
+    pub fn supports(dtype: DType) -> bool {
         matches!(dtype.kind(), Kind::Bool | Kind::Signed | Kind::Unsigned | Kind::Float)
     }
 
@@ -71,22 +71,22 @@ impl Radix {
 
     /// The same with fewer keys a thread, for devices whose lanes are those of a processor's vectors: what is
     /// unrolled there only takes long to compile.
-    pub fn with_short_threads(self) -> Self {
+    pub fn with_few_items_per_thread(self) -> Self {
         Self { items: 8, ..self }
     }
 
     /// Keys of a tile.
-    pub fn tile(&self) -> usize {
+    pub fn tile_items(&self) -> usize {
         usize::from(self.items) * usize::from(self.threads)
     }
 
     /// Most keys: counts travel beside a status of two bits.
-    pub const MOST: usize = 1 << 30;
+    pub const MAX_KEYS: usize = 1 << 30;
 
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         match self.stage {
-            RadixStage::Count => "array_radix_count",
+            RadixStage::Histogram => "array_radix_count",
             RadixStage::Sweep { .. } => "array_radix_sweep",
         }
     }
@@ -131,9 +131,9 @@ impl Radix {
         let mut text = format!("{COMBINE}typedef {unsigned} U;\n{}", self.order());
         text.push_str(BLOCK_SCAN);
         match self.stage {
-            RadixStage::Count => {
+            RadixStage::Histogram => {
                 let _ = writeln!(text, "#define PASSES {}", self.dtype.itemsize());
-                text.push_str(COUNT);
+                text.push_str(HISTOGRAM);
             }
             RadixStage::Sweep { payload, last } => {
                 let _ = write!(
@@ -143,7 +143,7 @@ impl Radix {
                     self.blocks,
                     self.items,
                     i32::from(payload != Payload::None),
-                    i32::from(payload == Payload::Taken),
+                    i32::from(payload == Payload::Carried),
                     if last { "long long" } else { "unsigned int" }
                 );
                 text.push_str(SWEEP);
@@ -174,7 +174,7 @@ __device__ __forceinline__ unsigned int sum_before(unsigned int value)
 ";
 
 /// Parameters: counts (`PASSES * 256`, zero at first), a ticket (zero), the keys, their number.
-const COUNT: &str = "\
+const HISTOGRAM: &str = "\
 extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned int *counts, unsigned int *ticket, const U *keys, unsigned long long n)
 {
   __shared__ unsigned int own[PASSES * 256];
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
 
     fn sweep(dtype: DType, descending: bool) -> String {
-        let stage = RadixStage::Sweep { payload: Payload::Made, last: true };
+        let stage = RadixStage::Sweep { payload: Payload::Generated, last: true };
         Radix::new(dtype, descending, stage).source()
     }
 

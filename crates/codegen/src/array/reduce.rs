@@ -1,15 +1,15 @@
 //! Kernels that reduce some axes of an array, each output element from a run of input elements.
 //!
 //! Parameters: the output, `x`, `y` and the mask as far as they are used, then `n_out`, `n_red` and
-//! `per_split` (`unsigned long long`), room for the values of split runs, their tickets, the structure of
+//! `per_split` (`unsigned long long`), room for the values of split runs, their counters, the structure of
 //! the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
-//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs, as `combine.rs` tells.
+//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs, as `block_reduce.rs` tells.
 
 use super::fused::{Steps, element_at};
-use super::offsets::Space;
-use super::pointwise::{Access, Operand};
+use super::offsets::IndexSpace;
+use super::pointwise::{Operand, OperandKind};
 use super::types::{computed, preamble, storage};
-use crate::combine::{COMBINE, REDUCE_THREADS};
+use crate::block_reduce::{COMBINE, REDUCE_THREADS};
 use crate::{DType, Kind};
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub enum Reduction {
     /// The sum of the products of `x` and `y`.
     Dot,
     /// The sum of the squared distances of `x` from `y`.
-    Deviation,
+    SumSquaredDeviations,
 }
 
 impl Reduction {
@@ -47,7 +47,7 @@ impl Reduction {
             Reduction::ArgMaximum => "argmax",
             Reduction::CountNonzero => "count_nonzero",
             Reduction::Dot => "dot",
-            Reduction::Deviation => "var",
+            Reduction::SumSquaredDeviations => "var",
         }
     }
 
@@ -78,27 +78,27 @@ pub struct Reduce {
     /// The output's dtype.
     pub out: DType,
     /// Threads for one output.
-    pub team: u16,
-    /// Neighbouring threads take neighbours of a run, else neighbouring outputs.
-    pub along: bool,
+    pub threads_per_output: u16,
+    /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
+    pub reduce_contiguous: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
-    /// [`Share::gather`](crate::combine::Share::gather).
+    /// [`WorkPartition::gather`](crate::block_reduce::WorkPartition::gather).
     pub gather: bool,
-    /// Neighbours that a thread takes at once.
+    /// Adjacent elements that a thread takes at once.
     pub pack: u8,
     /// Packs of a thread that are fetched before the first one is combined.
     pub unroll: u8,
-    /// Neighbouring outputs of a thread, whose elements are neighbours too and are read at once. More than one only of
+    /// Adjacent outputs of a thread, whose elements are adjacent too and are read at once. More than one only of
     /// `x` alone, by threads without a team, of runs that are not split.
-    pub across: u8,
+    pub outputs_per_thread: u8,
     /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
     /// packs may be read.
     pub packed: u32,
     /// The kept axes.
-    pub kept: Space,
+    pub kept: IndexSpace,
     /// The reduced axes.
-    pub reduced: Space,
+    pub reduced: IndexSpace,
 }
 
 /// What is computed where an element would be read.
@@ -109,7 +109,7 @@ struct Expression<'a> {
 
 /// How one element is named: its index in the run, and the pack it stands in if it was fetched before.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ElementRef<'a> {
     index: &'a str,
     pack: Option<&'a str>,
     indent: &'a str,
@@ -124,16 +124,16 @@ impl Reduce {
         masked: false,
         compute: DType::F32,
         out: DType::F32,
-        team: REDUCE_THREADS as u16,
-        along: true,
+        threads_per_output: REDUCE_THREADS as u16,
+        reduce_contiguous: true,
         split: false,
         gather: false,
         pack: 1,
         unroll: 4,
-        across: 1,
+        outputs_per_thread: 1,
         packed: 0,
-        kept: Space { ndim: 1, wide: false },
-        reduced: Space { ndim: 1, wide: false },
+        kept: IndexSpace { ndim: 1, wide: false },
+        reduced: IndexSpace { ndim: 1, wide: false },
     };
 
     /// The kernel's name.
@@ -163,9 +163,9 @@ impl Reduce {
         let mut text = preamble(dtypes, true) + COMBINE;
         let _ = writeln!(text, "typedef {} T;", computed(self.compute));
         text.push_str(&self.accumulator());
-        match self.across {
-            1 => self.run(&mut text, None),
-            _ => self.run_across(&mut text),
+        match self.outputs_per_thread {
+            1 => self.body(&mut text, None),
+            _ => self.body_outputs_per_thread(&mut text),
         }
         text
     }
@@ -178,7 +178,7 @@ impl Reduce {
         let mut text = steps.functions(&[self.x, self.compute, self.out]) + COMBINE;
         let _ = writeln!(text, "typedef {} T;", computed(self.compute));
         text.push_str(&self.accumulator());
-        self.run(&mut text, Some(&Expression { steps, step }));
+        self.body(&mut text, Some(&Expression { steps, step }));
         text
     }
 
@@ -231,8 +231,8 @@ impl Reduce {
             Reduction::Any | Reduction::All | Reduction::CountNonzero => "T(rt_true(rt_load(x)))",
             Reduction::Dot if self.compute == DType::Bool => "rt_cast<T>(rt_load(x)) && rt_cast<T>(rt_load(y))",
             Reduction::Dot => "rt_cast<T>(rt_load(x)) * rt_cast<T>(rt_load(y))",
-            Reduction::Deviation if self.x.is_complex() => "T(pycuda::norm(rt_load(x) - rt_load(y)))",
-            Reduction::Deviation => {
+            Reduction::SumSquaredDeviations if self.x.is_complex() => "T(pycuda::norm(rt_load(x) - rt_load(y)))",
+            Reduction::SumSquaredDeviations => {
                 "(rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y))) * (rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y)))"
             }
             _ => "rt_cast<T>(rt_load(x))",
@@ -283,7 +283,7 @@ impl Reduce {
     fn arrays(&self, expression: Option<&Expression<'_>>) -> Vec<Operand> {
         match expression {
             Some(expression) => expression.steps.arrays().collect(),
-            None => self.names().iter().map(|&(_, dtype)| Operand { dtype, access: Access::Element }).collect(),
+            None => self.names().iter().map(|&(_, dtype)| Operand { dtype, access: OperandKind::Element }).collect(),
         }
     }
 
@@ -293,8 +293,8 @@ impl Reduce {
     }
 
     /// `acc = combine(acc, element)`
-    fn step(&self, expression: Option<&Expression<'_>>, place: Place<'_>) -> String {
-        let Place { index, pack, indent } = place;
+    fn step(&self, expression: Option<&Expression<'_>>, place: ElementRef<'_>) -> String {
+        let ElementRef { index, pack, indent } = place;
         let arrays = self.arrays(expression);
         let in_pack = |at: usize| pack.filter(|_| self.is_packed(at));
         let mut text = match (0..arrays.len()).all(|at| in_pack(at).is_some()) {
@@ -321,24 +321,25 @@ impl Reduce {
 
     /// Elements that a team takes at once.
     fn chunk(&self) -> usize {
-        usize::from(self.team) * usize::from(self.pack) * usize::from(self.unroll)
+        usize::from(self.threads_per_output) * usize::from(self.pack) * usize::from(self.unroll)
     }
 
     /// The blocks of a split run take chunks in turn, so that all of them read near each other; else each has a part of
     /// its own.
-    fn takes_turns(&self) -> bool {
+    fn interleaves_chunks(&self) -> bool {
         self.split && self.pack > 1
     }
 
     /// The elements of a run that belong to one thread, in the order that the team and the pack decide.
     /// Whether a whole step lies inside of the run is decided for all threads of a team at once.
     fn fold(&self, expression: Option<&Expression<'_>>) -> String {
-        let (team, pack, unroll) = (usize::from(self.team), usize::from(self.pack), usize::from(self.unroll));
+        let (threads_per_output, pack, unroll) =
+            (usize::from(self.threads_per_output), usize::from(self.pack), usize::from(self.unroll));
         let arrays = self.arrays(expression);
         let packed: Vec<_> = arrays.iter().enumerate().filter(|(at, _)| self.is_packed(*at)).collect();
-        let stride = team * pack;
+        let stride = threads_per_output * pack;
         let all = self.chunk();
-        let step = if self.takes_turns() { format!("gridDim.y * {all}ull") } else { all.to_string() };
+        let step = if self.interleaves_chunks() { format!("gridDim.y * {all}ull") } else { all.to_string() };
         let mut text =
             format!("    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {step}) {{\n");
         for (at, operand) in &packed {
@@ -348,7 +349,7 @@ impl Reduce {
         for (at, operand) in &packed {
             let _ = writeln!(
                 text,
-                "        rtcg::read_once(p{at}[u], (const rt_pack<{}, {pack}> *)row{at} + (base / {pack} + lane + u * {team}));",
+                "        rtcg::load_no_allocate(p{at}[u], (const rt_pack<{}, {pack}> *)row{at} + (base / {pack} + lane + u * {threads_per_output}));",
                 storage(operand.dtype)
             );
         }
@@ -357,11 +358,13 @@ impl Reduce {
             "      }}\n      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{\n        #pragma unroll\n\
              \x20       for (int e = 0; e < {pack}; e++) {{\n\
              \x20         const unsigned long long i = base + lane * {pack} + u * {stride} + e;\n{}        }}\n      }}\n    }}\n",
-            self.step(expression, Place { index: "i", pack: Some("[u].at[e]"), indent: "          " })
+            self.step(expression, ElementRef { index: "i", pack: Some("[u].at[e]"), indent: "          " })
         );
         let tail = match pack {
             1 => {
-                format!("    #pragma unroll 4\n    for (unsigned long long i = base + lane; i < end; i += {team}) {{\n")
+                format!(
+                    "    #pragma unroll 4\n    for (unsigned long long i = base + lane; i < end; i += {threads_per_output}) {{\n"
+                )
             }
             _ => format!(
                 "    for (unsigned long long j = base + lane * {pack}; j < end; j += {stride})\n\
@@ -369,12 +372,12 @@ impl Reduce {
             ),
         };
         text.push_str(&tail);
-        text.push_str(&self.step(expression, Place { index: "i", pack: None, indent: "        " }));
+        text.push_str(&self.step(expression, ElementRef { index: "i", pack: None, indent: "        " }));
         text.push_str("      }\n");
         text
     }
 
-    fn run(&self, text: &mut String, expression: Option<&Expression<'_>>) {
+    fn body(&self, text: &mut String, expression: Option<&Expression<'_>>) {
         let names: Vec<String> = match expression {
             Some(expression) => (0..expression.steps.arrays().count()).map(|at| format!("x{at}")).collect(),
             None => self.names().iter().map(|(name, _)| (*name).to_owned()).collect(),
@@ -385,14 +388,14 @@ impl Reduce {
         text.push_str(&self.reduced.structure("reduced_dims", names.len()));
         let inputs: Vec<_> = names.iter().map(|name| format!("const char *{name}, ")).collect();
         let out = storage(self.out);
-        let (begin, end) = match self.takes_turns() {
+        let (begin, end) = match self.interleaves_chunks() {
             true => (format!("blockIdx.y * {}ull", self.chunk()), "n_red"),
             false => ("blockIdx.y * per_split".into(), "begin + per_split < n_red ? begin + per_split : n_red"),
         };
         let _ = write!(
             text,
             "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, {inputs}unsigned long long n_out, \
-             unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *tickets, const kept_dims kept, \
+             unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *counters, const kept_dims kept, \
              const reduced_dims reduced{values})\n{{\n\
              \x20 const unsigned long long begin = {begin};\n\
              \x20 const unsigned long long end = {end};\n\
@@ -408,12 +411,12 @@ impl Reduce {
             text,
             "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {team}, {along}, {split}, {gather}>(n_out, start(), partials, tickets, fold, \
+             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
             fold = self.fold(expression),
             offsets = self.kept.offsets("kept", "o", 1, "k", "    "),
-            team = self.team,
-            along = self.along,
+            threads_per_output = self.threads_per_output,
+            reduce_contiguous = self.reduce_contiguous,
             split = self.split,
             gather = self.gather,
         );
@@ -422,29 +425,29 @@ impl Reduce {
 
 /// Outputs side by side.
 impl Reduce {
-    /// The kernel whose threads have several neighbouring outputs each. Every output's elements are combined in the
+    /// The kernel whose threads have several adjacent outputs each. Every output's elements are combined in the
     /// order of the kernel that has one output for a thread.
-    fn run_across(&self, text: &mut String) {
-        let (x, out, across) = (storage(self.x), storage(self.out), self.across);
+    fn body_outputs_per_thread(&self, text: &mut String) {
+        let (x, out, outputs_per_thread) = (storage(self.x), storage(self.out), self.outputs_per_thread);
         text.push_str(&self.kept.structure("kept_dims", 2));
         text.push_str(&self.reduced.structure("reduced_dims", 1));
         let _ = write!(
             text,
             "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, const char *x, unsigned long long n_out, \
              unsigned long long n_red, unsigned long long, A *, unsigned int *, const kept_dims kept, const reduced_dims reduced)\n{{\n\
-             \x20 const unsigned long long groups = n_out / {across}, threads = gridDim.x * {REDUCE_THREADS}ull;\n\
+             \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {REDUCE_THREADS}ull;\n\
              \x20 for (unsigned long long group = blockIdx.x * {REDUCE_THREADS}ull + threadIdx.x; group < groups; group += threads) {{\n\
-             \x20   const unsigned long long o = group * {across};\n{kept}\
-             \x20   A acc[{across}];\n\
-             \x20   #pragma unroll\n    for (int e = 0; e < {across}; e++) acc[e] = start();\n\
+             \x20   const unsigned long long o = group * {outputs_per_thread};\n{kept}\
+             \x20   A acc[{outputs_per_thread}];\n\
+             \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = start();\n\
              \x20   #pragma unroll 4\n    for (unsigned long long i = 0; i < n_red; i++) {{\n{reduced}\
-             \x20     rt_pack<{x}, {across}> pack;\n\
-             \x20     rtcg::read_once(pack, (const rt_pack<{x}, {across}> *)(x + k1 + r0));\n\
+             \x20     rt_pack<{x}, {outputs_per_thread}> pack;\n\
+             \x20     rtcg::load_no_allocate(pack, (const rt_pack<{x}, {outputs_per_thread}> *)(x + k1 + r0));\n\
              \x20     #pragma unroll\n\
-             \x20     for (int e = 0; e < {across}; e++) acc[e] = combine(acc[e], map(i, pack.at[e]));\n    }}\n\
-             \x20   rt_pack<{out}, {across}> results;\n\
-             \x20   #pragma unroll\n    for (int e = 0; e < {across}; e++) results.at[e] = finish(acc[e]);\n\
-             \x20   *(rt_pack<{out}, {across}> *)((char *)out + k0) = results;\n  }}\n}}\n",
+             \x20     for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = combine(acc[e], map(i, pack.at[e]));\n    }}\n\
+             \x20   rt_pack<{out}, {outputs_per_thread}> results;\n\
+             \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc[e]);\n\
+             \x20   *(rt_pack<{out}, {outputs_per_thread}> *)((char *)out + k0) = results;\n  }}\n}}\n",
             name = self.name(),
             kept = self.kept.offsets("kept", "o", 2, "k", "    "),
             reduced = self.reduced.offsets("reduced", "i", 1, "r", "      "),
@@ -461,10 +464,12 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_read_at_once_and_their_end_one_by_one() {
+    fn adjacent_elements_are_read_at_once_and_the_tail_one_by_one() {
         let source = sum(4, 1).source();
         assert!(
-            source.contains("rtcg::read_once(p0[u], (const rt_pack<float, 4> *)row0 + (base / 4 + lane + u * 256));"),
+            source.contains(
+                "rtcg::load_no_allocate(p0[u], (const rt_pack<float, 4> *)row0 + (base / 4 + lane + u * 256));"
+            ),
             "{source}"
         );
         assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
@@ -472,9 +477,16 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_outputs_are_read_and_written_at_once() {
-        let source = Reduce { across: 4, along: false, team: 1, out: DType::F64, ..Reduce::PLAIN }.source();
-        assert!(source.contains("rtcg::read_once(pack, (const rt_pack<float, 4> *)(x + k1 + r0));"), "{source}");
+    fn adjacent_outputs_are_read_and_written_at_once() {
+        let source = Reduce {
+            outputs_per_thread: 4,
+            reduce_contiguous: false,
+            threads_per_output: 1,
+            out: DType::F64,
+            ..Reduce::PLAIN
+        }
+        .source();
+        assert!(source.contains("rtcg::load_no_allocate(pack, (const rt_pack<float, 4> *)(x + k1 + r0));"), "{source}");
         assert!(source.contains("*(rt_pack<double, 4> *)((char *)out + k0) = results;"), "{source}");
     }
 

@@ -1,17 +1,17 @@
-//! Kernels for running totals along the middle axis of arrays of three axes, (outer, n, inner),
+//! Kernels for scans along the middle axis of arrays of three axes, (outer, n, inner),
 //! contiguous in C order.
 //!
 //! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short ones have a thread
-//! each. Neighbours are combined in their order, so the operation need not commute.
+//! each. Adjacent elements are combined in their order, so the operation need not commute.
 
 use super::types::{computed, preamble, storage};
 use crate::DType;
-use crate::combine::COMBINE;
-use crate::look_back::{LOOK_BACK, ScanShape};
+use crate::block_reduce::COMBINE;
+use crate::look_back::{LOOK_BACK, ScanTiling};
 use crate::pipeline::{PIPELINE, Pipeline};
 use std::fmt::Write;
 
-/// What neighbours are combined with.
+/// What adjacent elements are combined with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum ScanOp {
@@ -29,7 +29,7 @@ pub enum ScanStage {
     /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
     /// state, of which `state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
     /// multiples of 16 bytes.
-    Tiles(ScanShape, Option<Pipeline>),
+    Tiles(ScanTiling, Option<Pipeline>),
 }
 
 /// A kernel, as everything that decides its source.
@@ -79,14 +79,14 @@ impl Scan {
             ScanStage::Tiles(shape, pipeline) => {
                 text.push_str(COMBINE);
                 text.push_str(LOOK_BACK);
-                let ScanShape { threads, groups, lanes, rolled } = shape;
+                let ScanTiling { threads, packs_per_thread, pack_size, rolled } = shape;
                 let _ = write!(
                     text,
-                    "enum {{ THREADS = {threads}, GROUPS = {groups}, LANES = {lanes}, UNROLL = {unroll}, TILE = {tile} }};\n\
+                    "enum {{ THREADS = {threads}, GROUPS = {packs_per_thread}, LANES = {pack_size}, UNROLL = {unroll}, TILE = {tile} }};\n\
                      typedef rtcg::tile_scan<T, {parameters}> scan_type;\n\
                      #define ROLLED {rolled}\n",
-                    unroll = if rolled { 1 } else { groups },
-                    tile = shape.tile(),
+                    unroll = if rolled { 1 } else { packs_per_thread },
+                    tile = shape.tile_items(),
                     parameters = shape.parameters(),
                     rolled = i32::from(rolled),
                 );
@@ -102,7 +102,7 @@ impl Scan {
                     pipeline.type_name(shape, "T"),
                     pipeline.threads(shape)
                 );
-                text.push_str(STAYING);
+                text.push_str(PERSISTENT);
             }
         }
         text
@@ -178,7 +178,7 @@ __device__ __forceinline__ void write_tile(scan_type &scan, const tile_place &p,
   #pragma unroll UNROLL
   for (int g = 0; g < GROUPS; g++) {
     rt_pack<O, LANES> pack;
-    const T left = scan.before.at(g);
+    const T left = scan.exclusive_prefix.at(g);
     T run = combine(left, scan.x.at(g * LANES));
     if (g == 0 && !after) run = scan.x.at(0);
     pack.at[0] = rt_cast<O>(run);
@@ -205,11 +205,11 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
     tile = ticket;
   }
   const tile_place place(tile, n, inner, tiles);
-  const rtcg::states<T, rtcg::posts<T>::fits> states(state, gridDim.x);
+  const rtcg::tile_states<T, rtcg::flagged_values<T>::fits> states(state, gridDim.x);
   scan_type scan;
 #if ROLLED
-  __shared__ rtcg::room<T, TILE> items, before;
-  scan.x.all = &items; scan.before.all = &before;
+  __shared__ rtcg::uninitialized<T, TILE> items, exclusive_prefix;
+  scan.x.all = &items; scan.exclusive_prefix.all = &exclusive_prefix;
 #endif
   read_tile(scan, place, x + place.start + place.base, x, inner);
   const bool after = scan.scan([](const T &a, const T &b) { return combine(a, b); }, states, place.first, tile);
@@ -217,7 +217,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
 }
 ";
 
-const STAYING: &str = "\
+const PERSISTENT: &str = "\
 extern \"C\" __global__ void __launch_bounds__(ALL_THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   auto place = [&](unsigned int tile) { return tile_place(tile, n, inner, tiles); };

@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub enum SortStage {
     /// Sorts tiles in shared memory; makes the indices if there are any.
     Tiles,
-    /// Merges neighbouring runs.
+    /// Merges adjacent runs.
     Merge,
     /// The places of values in a sorted row, before equal elements.
     SearchLeft,

@@ -1,8 +1,8 @@
-//! Kernels over operands whose neighbours lie along different axes, as in `a + b.T`: what does not run
+//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what does not run
 //! along the output's last axis is brought to shared memory in square tiles, so that every operand is
-//! read, and the output written, along its own neighbours.
+//! read, and the output written, along its own adjacent elements.
 
-use super::offsets::Space;
+use super::offsets::IndexSpace;
 use super::types::storage;
 use crate::DType;
 use std::fmt::Write;
@@ -17,17 +17,17 @@ pub const TILE_ITEMSIZE: usize = 16;
 
 /// How a kernel is tiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Tile {
-    /// The axis along which the neighbours of the turned operands lie; those of all others lie along the
+pub struct TransposeTile {
+    /// The axis along which the adjacent elements of the transposed operands lie; those of all others lie along the
     /// last one.
     pub axis: u8,
-    /// A bit for each operand that is turned.
-    pub turned: u8,
+    /// A bit for each operand that is transposed.
+    pub transposed: u8,
     /// Elements of a side of a tile.
     pub side: u8,
 }
 
-impl Tile {
+impl TransposeTile {
     /// Tiles of the whole walk, from the lengths of the axes.
     pub fn count(&self, lengths: &[usize]) -> usize {
         let last = lengths.len().saturating_sub(1);
@@ -41,8 +41,8 @@ impl Tile {
         lengths.iter().enumerate().map(cut).product()
     }
 
-    fn is_turned(&self, operand: usize) -> bool {
-        self.turned >> operand & 1 == 1
+    fn is_transposed(&self, operand: usize) -> bool {
+        self.transposed >> operand & 1 == 1
     }
 
     /// The body of a kernel whose parameters are those of a strided one. `operands` are names and dtypes of
@@ -50,7 +50,7 @@ impl Tile {
     /// is stored.
     pub(super) fn body(
         &self,
-        space: Space,
+        space: IndexSpace,
         out: DType,
         operands: &[(&str, DType)],
         value: impl Fn(&dyn Fn(&str) -> String) -> String,
@@ -65,7 +65,7 @@ impl Tile {
         for batch in (0..last).filter(|batch| *batch != axis) {
             let _ = writeln!(text, "  tiles *= dims.size[{batch}];");
         }
-        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_turned(*at)) {
+        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
             let ty = storage(*dtype);
             let _ = writeln!(
                 text,
@@ -98,14 +98,14 @@ impl Tile {
                 "at{operand} + ({offset})r * dims.stride[{operand}][{axis}] + ({offset})c * dims.stride[{operand}][{last}]"
             )
         };
-        // Neighbouring threads take neighbours along the axis of the turned operands.
+        // Adjacent threads take adjacent elements along the axis of the transposed operands.
         let _ = write!(
             text,
             "    #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TILE_THREADS}) {{\n\
              \x20     const {index} r = row + e % SIDE, c = column + e / SIDE;\n\
              \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
         );
-        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_turned(*at)) {
+        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
             let _ = writeln!(
                 text,
                 "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
@@ -122,7 +122,7 @@ impl Tile {
         );
         let element = |name: &str| {
             let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
-            match self.is_turned(at) {
+            match self.is_transposed(at) {
                 true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
                 false => format!("*(const {} *)((const char *){name} + {})", storage(operands[at].1), place(at + 1)),
             }
@@ -144,15 +144,15 @@ mod tests {
 
     #[test]
     fn tiles_cover_both_axes_and_every_other_place() {
-        let tile = Tile { axis: 0, turned: 1, side: 32 };
+        let tile = TransposeTile { axis: 0, transposed: 1, side: 32 };
         assert_eq!(tile.count(&[33, 64]), 4);
-        assert_eq!(Tile { axis: 1, ..tile }.count(&[3, 33, 1]), 6);
+        assert_eq!(TransposeTile { axis: 1, ..tile }.count(&[3, 33, 1]), 6);
     }
 
     #[test]
-    fn only_turned_operands_pass_through_shared_memory() {
-        let space = Space { ndim: 2, wide: false };
-        let tile = Tile { axis: 0, turned: 2, side: 32 };
+    fn only_transposed_operands_pass_through_shared_memory() {
+        let space = IndexSpace { ndim: 2, wide: false };
+        let tile = TransposeTile { axis: 0, transposed: 2, side: 32 };
         let operands = [("x", DType::F32), ("y", DType::F32)];
         let text = tile.body(space, DType::F32, &operands, |element| format!("{} + {}", element("x"), element("y")));
         assert!(text.contains("y_tile[e / SIDE * (SIDE + 1) + e % SIDE] ="), "{text}");

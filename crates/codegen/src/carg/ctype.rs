@@ -14,7 +14,7 @@ pub enum Form {
         /// NumPy's kind of a component.
         kind: char,
         /// How many components.
-        lanes: u8,
+        components: u8,
     },
     /// A type that was registered; the number is the one that registration gave.
     Registered(u32),

@@ -177,13 +177,13 @@ fn integer(name: &str) -> Option<(char, usize)> {
 }
 
 fn vector(name: &str) -> Option<CType> {
-    let lanes = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))? as u8;
+    let components = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))? as u8;
     let base = &name[..name.len() - 1];
     let &(_, kind, size) = VECTORS.iter().find(|row| row.0 == base)?;
-    let itemsize = size * usize::from(lanes);
+    let itemsize = size * usize::from(components);
     // As in CUDA's vector_types.h: two and four components are aligned as a whole, up to 16 bytes.
-    let align = if lanes == 3 { size } else { itemsize.min(16) };
-    Some(CType { name: name.into(), form: Form::Vector { kind, lanes }, itemsize, align })
+    let align = if components == 3 { size } else { itemsize.min(16) };
+    Some(CType { name: name.into(), form: Form::Vector { kind, components }, itemsize, align })
 }
 
 #[cfg(test)]
@@ -212,8 +212,8 @@ mod tests {
             assert_eq!(shape(name), Some((Number(kind), size, size)), "{name}");
         }
         assert_eq!(shape("pycuda::complex< double >"), Some((Number('c'), 16, 8)));
-        assert_eq!(shape("double2"), Some((Vector { kind: 'f', lanes: 2 }, 16, 16)));
-        assert_eq!(shape("float3"), Some((Vector { kind: 'f', lanes: 3 }, 12, 4)));
+        assert_eq!(shape("double2"), Some((Vector { kind: 'f', components: 2 }, 16, 16)));
+        assert_eq!(shape("float3"), Some((Vector { kind: 'f', components: 3 }, 12, 4)));
         assert_eq!(shape("__nv_bfloat16"), Some((BFloat16, 2, 2)));
     }
 

@@ -17,7 +17,7 @@ const ENTRY: &[u8; 8] = b"rtcgBIN1";
 
 /// One known result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct ManifestEntry {
     /// Where its binary is.
     pub(crate) entry: Key,
     /// The compiler in words, with its version.
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
     pub(crate) missing: Vec<PathBuf>,
 }
 
-impl Stored {
+impl ManifestEntry {
     /// Whether every header is as it was.
     pub(crate) fn is_current(&self) -> bool {
         self.files.iter().all(Dependency::is_unchanged) && !self.missing.iter().any(|p| p.exists())
@@ -142,7 +142,7 @@ fn path_from(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-pub(crate) fn encode_manifest(results: &[Stored], key: &Key) -> Vec<u8> {
+pub(crate) fn encode_manifest(results: &[ManifestEntry], key: &Key) -> Vec<u8> {
     let mut out = Writer::new(MANIFEST, key);
     out.number(results.len() as u64);
     for stored in results {
@@ -160,10 +160,10 @@ pub(crate) fn encode_manifest(results: &[Stored], key: &Key) -> Vec<u8> {
     out.finish()
 }
 
-pub(crate) fn decode_manifest(bytes: &[u8], key: &Key) -> Option<Vec<Stored>> {
+pub(crate) fn decode_manifest(bytes: &[u8], key: &Key) -> Option<Vec<ManifestEntry>> {
     let mut input = Reader::new(bytes, MANIFEST, key)?;
     input.list(|input| {
-        Some(Stored {
+        Some(ManifestEntry {
             entry: input.key()?,
             compiler: input.text()?,
             compiler_file: match input.number()? {
@@ -220,10 +220,10 @@ mod tests {
         }
     }
 
-    fn stored() -> Stored {
+    fn stored() -> ManifestEntry {
         let stamp = Stamp { size: 1, modified_ns: -2, changed_ns: 3, inode: 4 };
         let file = Dependency { path: "/a/b".into(), checksum: [7; 16], stamp };
-        Stored {
+        ManifestEntry {
             entry: [1; 32],
             compiler: "NVRTC 13.0".to_owned(),
             compiler_file: Some(file.clone()),
@@ -236,7 +236,7 @@ mod tests {
     fn files_read_back() {
         let key = [9; 32];
         assert_eq!(decode_artifact(&encode_artifact(&artifact(), &key), &key), Some(artifact()));
-        let all = vec![stored(), Stored { compiler_file: None, files: vec![], ..stored() }];
+        let all = vec![stored(), ManifestEntry { compiler_file: None, files: vec![], ..stored() }];
         assert_eq!(decode_manifest(&encode_manifest(&all, &key), &key), Some(all));
     }
 

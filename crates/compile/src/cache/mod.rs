@@ -18,9 +18,9 @@ mod status;
 use crate::hash::{Key, KeyHasher};
 use crate::includes::Dependency;
 use crate::request::{Artifact, CachePolicy};
-pub(crate) use format::Stored;
+pub(crate) use format::ManifestEntry;
 use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
-use rtcg_disk_cache::{Access, Counted, DiskCache, Pace, user_folder};
+use rtcg_disk_cache::{Access, DiskCache, SizeScope, SweepTrigger, user_folder};
 pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Results remembered per request; more means that a header keeps changing.
-const VARIANTS: usize = 8;
+const MAX_MANIFEST_ENTRIES: usize = 8;
 /// Programs kept in memory.
 const MEMORY_ENTRIES: usize = 512;
 
@@ -38,7 +38,7 @@ pub(crate) struct Cache {
 }
 
 struct InMemory {
-    stored: Stored,
+    stored: ManifestEntry,
     artifact: Artifact,
 }
 
@@ -75,7 +75,7 @@ impl Cache {
 
     /// The program stored for a request, if its headers and its compiler are still the same.
     /// `same_compiler` is asked with the recorded compiler.
-    pub(crate) fn find(&self, key: &Key, same_compiler: &dyn Fn(&Stored) -> bool) -> Option<Artifact> {
+    pub(crate) fn find(&self, key: &Key, same_compiler: &dyn Fn(&ManifestEntry) -> bool) -> Option<Artifact> {
         let memory_key = (self.dir.clone(), *key);
         let known = memory().as_ref().and_then(|m| m.get(&memory_key)).cloned();
         if let Some(known) = known
@@ -90,7 +90,11 @@ impl Cache {
         Some(artifact)
     }
 
-    fn find_on_disk(&self, key: &Key, same_compiler: &dyn Fn(&Stored) -> bool) -> Option<(Stored, Artifact)> {
+    fn find_on_disk(
+        &self,
+        key: &Key,
+        same_compiler: &dyn Fn(&ManifestEntry) -> bool,
+    ) -> Option<(ManifestEntry, Artifact)> {
         let disk = on_disk(self.dir.as_deref()?);
         let manifest = decode_manifest(&disk.read(&disk.path(key, MANIFEST))?, key)?;
         for stored in manifest {
@@ -113,7 +117,7 @@ impl Cache {
         key: &Key,
         compiler: String,
         compiler_file: Option<Dependency>,
-        found: Found,
+        found: Dependencies,
         artifact: &Artifact,
     ) {
         let mut hasher = KeyHasher::default();
@@ -121,8 +125,13 @@ impl Cache {
         hasher.field(compiler.as_bytes());
         hasher.list(found.files.iter().map(|f| f.checksum));
         hasher.list(found.files.iter().map(|f| f.path.as_os_str().as_encoded_bytes()));
-        let stored =
-            Stored { entry: hasher.finish(), compiler, compiler_file, files: found.files, missing: found.missing };
+        let stored = ManifestEntry {
+            entry: hasher.finish(),
+            compiler,
+            compiler_file,
+            files: found.files,
+            missing: found.missing,
+        };
         // A header that changed while the compiler read it may have been read in either state.
         if !stored.is_current() {
             return;
@@ -138,12 +147,12 @@ impl Cache {
 }
 
 /// What a compilation depended on.
-pub(crate) struct Found {
+pub(crate) struct Dependencies {
     pub(crate) files: Vec<Dependency>,
     pub(crate) missing: Vec<PathBuf>,
 }
 
-fn remember(key: (Option<PathBuf>, Key), stored: Stored, artifact: &Artifact) {
+fn remember(key: (Option<PathBuf>, Key), stored: ManifestEntry, artifact: &Artifact) {
     let mut guard = memory();
     let memory = guard.get_or_insert_with(HashMap::new);
     if memory.len() >= MEMORY_ENTRIES {
@@ -153,8 +162,8 @@ fn remember(key: (Option<PathBuf>, Key), stored: Stored, artifact: &Artifact) {
     memory.insert(key, Arc::new(InMemory { stored, artifact: artifact.clone() }));
 }
 
-fn write_both(dir: &Path, key: &Key, stored: Stored, artifact: &Artifact) -> std::io::Result<()> {
-    static PACE: Pace = Pace::new();
+fn write_both(dir: &Path, key: &Key, stored: ManifestEntry, artifact: &Artifact) -> std::io::Result<()> {
+    static PACE: SweepTrigger = SweepTrigger::new();
     let disk = on_disk(dir);
     let entry = encode_artifact(artifact, &stored.entry);
     disk.write(&disk.path(&stored.entry, ENTRY), &[&entry])?;
@@ -162,10 +171,10 @@ fn write_both(dir: &Path, key: &Key, stored: Stored, artifact: &Artifact) -> std
     let mut all = disk.read(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
     all.retain(|other| other.entry != stored.entry);
     all.insert(0, stored);
-    all.truncate(VARIANTS);
+    all.truncate(MAX_MANIFEST_ENTRIES);
     let manifest = encode_manifest(&all, key);
     disk.write(&path, &[&manifest])?;
-    disk.after_store((entry.len() + manifest.len()) as u64, &PACE);
+    disk.sweep_if_due((entry.len() + manifest.len()) as u64, &PACE);
     Ok(())
 }
 
@@ -182,7 +191,7 @@ fn on_disk(dir: &Path) -> DiskCache {
         folder: dir.join(format!("rtcg-{}", format::VERSION)),
         limit: limit::limit(),
         access: Access::Shared,
-        counted: Counted::Versions("rtcg-"),
+        size_scope: SizeScope::AllVersions("rtcg-"),
     }
 }
 

@@ -6,7 +6,7 @@
 
 mod link;
 
-use crate::library::{Once, Sought, library_table};
+use crate::library::{LibrarySearch, OnceTable, library_table};
 use crate::load::LoadError;
 use crate::types::*;
 use crate::types::{cuda_enum, cuda_handle};
@@ -89,9 +89,9 @@ impl NvJitLinkTable {
     /// Searched are the places of [`NvrtcTable::load`](crate::NvrtcTable::load), in the same order; the environment
     /// variable is `RTCG_NVJITLINK`.
     pub fn load() -> Result<&'static NvJitLinkTable, LoadError> {
-        static LOADED: Once<NvJitLinkTable> = Once::new();
+        static LOADED: OnceTable<NvJitLinkTable> = OnceTable::new();
         LOADED.get(|| {
-            SOUGHT.find(|library, path| {
+            SEARCH.find(|library, path| {
                 Some(NvJitLinkTable::resolve(library, path)).filter(|table| table.has("nvJitLinkCreate"))
             })
         })
@@ -106,7 +106,7 @@ impl NvJitLinkTable {
     }
 }
 
-const SOUGHT: Sought = Sought {
+const SEARCH: LibrarySearch = LibrarySearch {
     what: "nvJitLink, the link-time optimiser",
     name: "nvJitLink",
     variable: "RTCG_NVJITLINK",
@@ -116,7 +116,7 @@ const SOUGHT: Sought = Sought {
         &["libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"]
     },
     is_file: |name| name.starts_with("libnvJitLink.so") || (name.starts_with("nvJitLink_") && name.ends_with(".dll")),
-    is_companion: |_| false,
+    is_preloaded_dependency: |_| false,
     hint: "install it with `pip install nvidia-nvjitlink` (CUDA 13) or `pip install nvidia-nvjitlink-cu12` (CUDA 12), \
            no older than the compiler, or set RTCG_NVJITLINK to the library file",
 };

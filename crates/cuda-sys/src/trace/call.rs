@@ -1,8 +1,8 @@
 //! One traced call of the driver: its times, its arguments in words, what it returned.
 
-use super::kernels::{self, Launched};
-use super::writer::Object;
-use super::{arrow, clock_ns, emit, new_launch, put, thread_number};
+use super::kernels::{self, TimedLaunch};
+use super::writer::JsonObject;
+use super::{arrow, clock_ns, emit, new_launch, thread_number, with_writer};
 use crate::table::{DriverFn, DriverTable};
 use crate::types::*;
 use std::any::Any;
@@ -26,7 +26,7 @@ pub(crate) type Arguments<'a> = &'a [(&'static str, &'a dyn Traced)];
 pub(crate) struct Call {
     table: &'static DriverTable,
     function: DriverFn,
-    launched: Option<Launched>,
+    launched: Option<TimedLaunch>,
     start_ns: u64,
 }
 
@@ -38,17 +38,17 @@ impl Call {
         if ends_contexts(function) {
             kernels::collect(kernels::Wait::All);
         }
-        let launched = is_launch(function).then(|| Launched::new(table, function, new_launch(), arguments));
+        let launched = is_launch(function).then(|| TimedLaunch::new(table, function, new_launch(), arguments));
         Self { table, function, launched, start_ns: clock_ns() }
     }
 
     /// After the call.
     pub(crate) fn end(self, code: CUresult, arguments: Arguments<'_>) {
         let end_ns = clock_ns();
-        let mut args = Object::new();
+        let mut args = JsonObject::new();
         for (position, (name, value)) in arguments.iter().enumerate() {
             let written = code.is_success() && position == 0 && writes_first(self.function);
-            args.text(name, &in_words(*value, written));
+            args.text(name, &format_argument(*value, written));
         }
         if let Some(launched) = &self.launched {
             args.text("kernel", launched.name());
@@ -64,7 +64,7 @@ impl Call {
         });
         if let Some(launched) = self.launched {
             let text = arrow("s", std::process::id().into(), thread_number(), self.start_ns, launched.number());
-            put(|writer| writer.event(&text));
+            with_writer(|writer| writer.event(&text));
             launched.done(self.table, code);
         } else if code.is_success() && waits(self.function) {
             kernels::collect(kernels::Wait::Nothing);
@@ -96,7 +96,7 @@ fn writes_first(function: DriverFn) -> bool {
     !name.contains("Enumerate") && !name.contains("Capabilities")
 }
 
-fn in_words(value: &dyn Traced, is_written: bool) -> String {
+fn format_argument(value: &dyn Traced, is_written: bool) -> String {
     let any = value.as_any();
     if let Some(text) = any.downcast_ref::<*const c_char>() {
         return if text.is_null() {
@@ -111,30 +111,30 @@ fn in_words(value: &dyn Traced, is_written: bool) -> String {
         // The type is that of every 64-bit number; small ones are hardly addresses.
         return if *address >> 16 == 0 { address.to_string() } else { format!("{address:#x}") };
     }
-    if is_written && let Some(found) = pointed_to(any) {
+    if is_written && let Some(found) = format_output(any) {
         return found;
     }
-    handle_in_words(any).unwrap_or_else(|| format!("{value:?}"))
+    format_handle(any).unwrap_or_else(|| format!("{value:?}"))
 }
 
 macro_rules! read_first_that_fits {
     ($any:ident: $($ty:ty),*) => {
         $(if let Some(pointer) = $any.downcast_ref::<*mut $ty>() {
             // SAFETY: the call succeeded, so it wrote its result there.
-            return (!pointer.is_null()).then(|| unsafe { pointer.read_unaligned() }).map(|v| in_words(&v, false));
+            return (!pointer.is_null()).then(|| unsafe { pointer.read_unaligned() }).map(|v| format_argument(&v, false));
         })*
     };
 }
 
 /// What the call wrote, for results that are one handle or number.
-fn pointed_to(any: &dyn Any) -> Option<String> {
+fn format_output(any: &dyn Any) -> Option<String> {
     read_first_that_fits!(any: c_int, c_uint, usize, CUdeviceptr, f32, CUcontext, CUmodule, CUfunction, CUstream,
         CUevent, CUarray, CUmipmappedArray, CUmemoryPool, CUgraph, CUgraphExec, CUgraphNode, CUlibrary, CUkernel,
         CUtexref, CUsurfref, CUgraphicsResource, CUlimit, CUfunc_cache, CUsharedconfig);
     None
 }
 
-macro_rules! handles_in_words {
+macro_rules! format_handles {
     ($any:ident: $($ty:ty),*) => {
         $(if let Some(handle) = $any.downcast_ref::<$ty>() {
             return Some(if handle.is_null() { "null".to_owned() } else { format!("{:#x}", handle.addr()) });
@@ -142,8 +142,8 @@ macro_rules! handles_in_words {
     };
 }
 
-fn handle_in_words(any: &dyn Any) -> Option<String> {
-    handles_in_words!(any: CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUarray, CUmipmappedArray, CUmemoryPool,
+fn format_handle(any: &dyn Any) -> Option<String> {
+    format_handles!(any: CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUarray, CUmipmappedArray, CUmemoryPool,
         CUgraph, CUgraphExec, CUgraphNode, CUlibrary, CUkernel, CUtexref, CUsurfref, CUgraphicsResource);
     None
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Beyond this many launches whose times are not known, the oldest is waited for.
-const MOST_PENDING: usize = 4096;
+const MAX_PENDING_LAUNCHES: usize = 4096;
 
 static EVERY_DEVICE: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -28,29 +28,29 @@ pub fn set_events_for_every_device(on: bool) {
 }
 
 /// Whether kernels behind this table report themselves.
-pub fn kernels_report_themselves() -> bool {
+pub fn kernels_self_report() -> bool {
     !EVERY_DEVICE.load(Ordering::Relaxed)
 }
 
 #[derive(Default)]
 struct State {
-    bases: HashMap<usize, Base>,
-    pending: Vec<Pending>,
+    bases: HashMap<usize, BaseEvent>,
+    pending: Vec<PendingLaunch>,
     names: HashMap<usize, String>,
 }
 
 /// An event of a context whose time is known.
 #[derive(Clone, Copy)]
-struct Base {
+struct BaseEvent {
     event: CUevent,
     at_ns: i64,
     number: u64,
 }
 
 /// Up to this distance in milliseconds a 32-bit float tells half a microsecond.
-const FARTHEST_MS: f32 = 4096.0;
+const MAX_BASE_DISTANCE_MS: f32 = 4096.0;
 
-struct Pending {
+struct PendingLaunch {
     table: &'static DriverTable,
     ctx: CUcontext,
     stream: CUstream,
@@ -82,7 +82,7 @@ macro_rules! untraced {
 }
 
 /// A launch in progress.
-pub(super) struct Launched {
+pub(super) struct TimedLaunch {
     number: u64,
     name: String,
     stream: CUstream,
@@ -91,7 +91,7 @@ pub(super) struct Launched {
     begin: Option<(CUcontext, CUevent)>,
 }
 
-impl Launched {
+impl TimedLaunch {
     pub(super) fn new(table: &'static DriverTable, function: DriverFn, number: u64, arguments: Arguments<'_>) -> Self {
         let mut launched = Self {
             number,
@@ -102,8 +102,8 @@ impl Launched {
             begin: None,
         };
         launched.read(table, function, arguments);
-        if table.kind() == TableKind::Real || !kernels_report_themselves() {
-            launched.begin = relaxed(table, || begin(table, launched.stream));
+        if table.kind() == TableKind::Real || !kernels_self_report() {
+            launched.begin = with_relaxed_capture_mode(table, || begin(table, launched.stream));
         }
         launched
     }
@@ -153,14 +153,14 @@ impl Launched {
             return;
         };
         let Self { number, name, stream, grid, block, .. } = self;
-        let pending = Pending { table, ctx, stream, begin, end, name, grid, block, launch: number };
+        let pending = PendingLaunch { table, ctx, stream, begin, end, name, grid, block, launch: number };
         let n_pending = {
             let mut state = state();
             let list = &mut state.get_or_insert_default().pending;
             list.push(pending);
             list.len()
         };
-        if n_pending > MOST_PENDING {
+        if n_pending > MAX_PENDING_LAUNCHES {
             collect(Wait::Oldest);
         }
     }
@@ -187,9 +187,9 @@ fn new_event(table: &DriverTable) -> Option<CUevent> {
     untraced!(table, cuEventCreate(&raw mut event, 0)).is_success().then_some(event)
 }
 
-/// Asking for an event spoils the captures of other streams, unless the thread says that it knows
+/// Asking for an event invalidates the captures of other streams, unless the thread says that it knows
 /// what it does.
-fn relaxed<T>(table: &DriverTable, body: impl FnOnce() -> T) -> T {
+fn with_relaxed_capture_mode<T>(table: &DriverTable, body: impl FnOnce() -> T) -> T {
     let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     let exchanged = untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)).is_success();
     let result = body();
@@ -210,7 +210,7 @@ fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CU
     if !untraced!(table, cuCtxGetCurrent(&raw mut ctx)).is_success() || ctx.is_null() {
         return None;
     }
-    base_of(table, ctx, stream)?;
+    base_event_of(table, ctx, stream)?;
     let event = new_event(table)?;
     if untraced!(table, cuEventRecord(event, stream)).is_success() {
         return Some((ctx, event));
@@ -219,7 +219,7 @@ fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CU
     None
 }
 
-fn base_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<Base> {
+fn base_event_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<BaseEvent> {
     let mut state = state();
     let bases = &mut state.get_or_insert_default().bases;
     if let Some(base) = bases.get(&ctx.addr()) {
@@ -229,7 +229,7 @@ fn base_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Opt
     // The first recording waits for what the stream has to do; the second one meets it idle.
     record_and_wait(table, event, stream)?;
     let at_ns = record_and_wait(table, event, stream)?;
-    let base = Base { event, at_ns, number: bases.len() as u64 };
+    let base = BaseEvent { event, at_ns, number: bases.len() as u64 };
     bases.insert(ctx.addr(), base);
     Some(base)
 }
@@ -278,14 +278,14 @@ pub(super) fn collect(wait: Wait) {
     }
 }
 
-impl Pending {
+impl PendingLaunch {
     /// Writes the span and frees the events; gives itself back when the kernel has not finished.
-    fn write(self, base: &mut Base, waits: bool) -> Option<Self> {
+    fn write(self, base: &mut BaseEvent, waits: bool) -> Option<Self> {
         let table = self.table;
         if !untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
             return None;
         }
-        let ready = relaxed(table, || {
+        let ready = with_relaxed_capture_mode(table, || {
             if waits {
                 untraced!(table, cuEventSynchronize(self.end))
             } else {
@@ -315,13 +315,13 @@ impl Pending {
     }
 
     /// Begin and end, and whether the base is far away.
-    fn span(&self, base: Base) -> Option<(i64, i64, bool)> {
+    fn span(&self, base: BaseEvent) -> Option<(i64, i64, bool)> {
         let (mut before, mut length) = (0.0_f32, 0.0_f32);
         let table = self.table;
         let code = untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));
         let code_2 = untraced!(table, cuEventElapsedTime(&raw mut length, self.begin, self.end));
         let start = base.at_ns + (f64::from(before) * 1e6) as i64;
         let end = start + (f64::from(length) * 1e6) as i64;
-        (code.is_success() && code_2.is_success()).then_some((start, end, before.abs() > FARTHEST_MS))
+        (code.is_success() && code_2.is_success()).then_some((start, end, before.abs() > MAX_BASE_DISTANCE_MS))
     }
 }

@@ -14,7 +14,7 @@ mod kernels;
 pub mod nvtx;
 mod writer;
 
-use crate::circumstances;
+use crate::epoch;
 use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 pub(crate) use call::{Call, Traced};
-pub use kernels::{kernels_report_themselves, set_events_for_every_device};
-use writer::{Object, Writer};
+pub use kernels::{kernels_self_report, set_events_for_every_device};
+use writer::{JsonObject, Writer};
 
 static ON: AtomicBool = AtomicBool::new(false);
 static TRACE: Mutex<Option<Writer>> = Mutex::new(None);
@@ -40,7 +40,7 @@ thread_local! {
 
 /// What a finished trace is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finished {
+pub struct TraceSummary {
     /// The file.
     pub path: PathBuf,
     /// How many events it holds.
@@ -75,18 +75,18 @@ pub fn start(path: &Path) -> io::Result<()> {
     SESSION.fetch_add(1, Ordering::Relaxed);
     at_exit();
     ON.store(true, Ordering::Relaxed);
-    circumstances::changed();
+    epoch::advance_epoch();
     Ok(())
 }
 
 /// Ends the trace and completes its file; `None` when there is none. Waits for kernels of a real
 /// GPU whose times are still to be learnt.
-pub fn stop() -> io::Result<Option<Finished>> {
+pub fn stop() -> io::Result<Option<TraceSummary>> {
     if is_on() && !is_in_child() {
         kernels::collect(kernels::Wait::All);
     }
     ON.store(false, Ordering::Relaxed);
-    circumstances::changed();
+    epoch::advance_epoch();
     let Some(writer) = locked().take() else { return Ok(None) };
     if writer.process != std::process::id() {
         writer.abandon();
@@ -127,19 +127,19 @@ fn is_in_child() -> bool {
 }
 
 /// Writes an event of the calling thread. `fill` adds what the kind of event asks for.
-fn emit(fill: impl FnOnce(&mut Object)) {
+fn emit(fill: impl FnOnce(&mut JsonObject)) {
     let (process, thread) = (u64::from(std::process::id()), thread_number());
-    let mut object = Object::new();
+    let mut object = JsonObject::new();
     object.number("pid", process).number("tid", thread);
     fill(&mut object);
     let text = object.finish();
-    put(|writer| {
+    with_writer(|writer| {
         name_thread(writer, process, thread);
         writer.event(&text);
     });
 }
 
-fn put(write: impl FnOnce(&mut Writer)) {
+fn with_writer(write: impl FnOnce(&mut Writer)) {
     let mut trace = locked();
     let Some(writer) = trace.as_mut() else { return };
     if writer.process != std::process::id() {
@@ -226,14 +226,14 @@ pub fn device_span(
     launch: u64,
 ) {
     let (process, thread) = (FIRST_DEVICE + track.device_number, track.stream);
-    let mut event = Object::new();
+    let mut event = JsonObject::new();
     event.number("pid", process).number("tid", thread).text("ph", "X").text("cat", "kernel").text("name", name);
     event.micros("ts", start_ns).micros("dur", end_ns.saturating_sub(start_ns));
-    let mut args = Object::new();
+    let mut args = JsonObject::new();
     args.text("grid", &format!("{grid:?}")).text("block", &format!("{block:?}"));
     event.object("args", args);
     let event = event.finish();
-    put(|writer| {
+    with_writer(|writer| {
         if writer.is_new_track(process, thread) {
             writer.name_process(process, track.device);
             writer.name_thread(process, thread, &stream_name(thread));
@@ -251,7 +251,7 @@ fn stream_name(stream: u64) -> String {
 
 /// One end of the arrow from a launch to its kernel.
 fn arrow(phase: &str, process: u64, thread: u64, at_ns: u64, launch: u64) -> String {
-    let mut event = Object::new();
+    let mut event = JsonObject::new();
     event.number("pid", process).number("tid", thread).text("ph", phase).text("cat", "launch").text("name", "launch");
     event.number("id", launch).micros("ts", at_ns);
     if phase == "f" {

@@ -5,7 +5,7 @@
 //! the process has it already or `RTCG_NVTX` names it (NVTX 2). Without either, ranges cost two
 //! loads. While a trace is made they go into it, too.
 
-use super::{Object, clock_ns, emit, is_on};
+use super::{JsonObject, clock_ns, emit, is_on};
 use crate::load::OpenLibrary;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -73,7 +73,7 @@ pub fn mark(name: &str) {
     }
     if is_on() {
         let now = clock_ns();
-        emit(|event: &mut Object| {
+        emit(|event: &mut JsonObject| {
             event.text("ph", "i").text("cat", "mark").text("name", name).text("s", "t").micros("ts", now);
         });
     }

@@ -1,7 +1,7 @@
 //! The file of a trace: a JSON array of events, one a line. A file that breaks off (a killed
 //! process) is still opened by Perfetto, which asks for no closing bracket.
 
-use super::Finished;
+use super::TraceSummary;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -69,18 +69,18 @@ impl Writer {
     }
 
     fn metadata(&mut self, what: &str, process: u64, thread: u64, name: &str) {
-        let mut event = Object::new();
+        let mut event = JsonObject::new();
         event.text("ph", "M").text("name", what).number("pid", process).number("tid", thread);
-        let mut args = Object::new();
+        let mut args = JsonObject::new();
         args.text("name", name);
         event.object("args", args);
         self.event(&event.finish());
     }
 
-    pub(super) fn finish(mut self) -> io::Result<Finished> {
+    pub(super) fn finish(mut self) -> io::Result<TraceSummary> {
         self.text.push_str("\n]\n");
         self.flush()?;
-        Ok(Finished { path: self.path, n_events: self.n_events })
+        Ok(TraceSummary { path: self.path, n_events: self.n_events })
     }
 
     /// Forgets what has not been written.
@@ -90,9 +90,9 @@ impl Writer {
 }
 
 /// A JSON object in the making.
-pub(super) struct Object(String);
+pub(super) struct JsonObject(String);
 
-impl Object {
+impl JsonObject {
     pub(super) fn new() -> Self {
         Self("{".to_owned())
     }
@@ -122,7 +122,7 @@ impl Object {
         self
     }
 
-    pub(super) fn object(&mut self, key: &str, value: Object) -> &mut Self {
+    pub(super) fn object(&mut self, key: &str, value: JsonObject) -> &mut Self {
         let text = value.finish();
         self.key(key).push_str(&text);
         self
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn objects_are_json() {
-        let mut object = Object::new();
-        let mut inner = Object::new();
+        let mut object = JsonObject::new();
+        let mut inner = JsonObject::new();
         inner.number("n", 7);
         object.text("a", "say \"x\\y\"\n\u{1}").micros("t", 1_234_567).object("o", inner);
         assert_eq!(object.finish(), r#"{"a":"say \"x\\y\"\n\u0001","t":1234.567,"o":{"n":7}}"#);
-        assert_eq!(Object::new().finish(), "{}");
+        assert_eq!(JsonObject::new().finish(), "{}");
     }
 }

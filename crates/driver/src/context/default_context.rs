@@ -30,7 +30,7 @@ pub(crate) fn take() -> Result<Option<Context>> {
         Some(ctx) => ctx,
         None => {
             drivers::init(0)?;
-            taken.insert(Context::retain(Device::default_of_user()?)?).clone()
+            taken.insert(Context::retain(Device::user_default()?)?).clone()
         }
     };
     ctx.push()?;

@@ -1,6 +1,6 @@
 //! Capturing streams: work that is submitted becomes nodes of a graph instead of being done.
 
-use super::keep::{Kept, Object};
+use super::retained::{Object, RetainedObjects};
 use super::{Graph, GraphNode, Owner};
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ struct Capture {
     /// The stream in which it was begun, and so ends: a capture that has become invalid has no number.
     origin: Origin,
     handle: CUgraph,
-    kept: Kept,
+    retained: RetainedObjects,
     /// The graph that was there before, if the capture adds to one.
     graph: Option<Graph>,
 }
@@ -44,8 +44,8 @@ fn captures() -> MutexGuard<'static, Vec<Capture>> {
 }
 
 /// What is kept for a graph that is being captured.
-pub(super) fn kept_of(graph: CUgraph) -> Option<Kept> {
-    captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.kept.clone())
+pub(super) fn retained_of(graph: CUgraph) -> Option<RetainedObjects> {
+    captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.retained.clone())
 }
 
 /// What a stream that is being captured says about it.
@@ -70,32 +70,32 @@ pub fn is_any_capturing() -> bool {
 /// Launches keep their kernels and pools their blocks by themselves; this is for whatever else the
 /// work in a stream needs.
 #[inline]
-pub fn keep_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: impl FnOnce() -> Arc<T>) -> bool {
-    is_any_capturing() && keep_captured(stream, || object())
+pub fn retain_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: impl FnOnce() -> Arc<T>) -> bool {
+    is_any_capturing() && retain_captured(stream, || object())
 }
 
 #[cold]
-fn keep_captured(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
+fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
     let entered = if stream.is_none() { Stream::current() } else { None };
     // Of a capture that does not take the object the program hears when it ends.
-    stream.or(entered.as_ref()).is_some_and(|stream| keep_in_any_capture(stream, object).unwrap_or(true))
+    stream.or(entered.as_ref()).is_some_and(|stream| retain_in_any_capture(stream, object).unwrap_or(true))
 }
 
-/// [`keep_in_capture`] whoever began the capture, at the cost of asking the driver.
-pub(crate) fn keep_in_any_capture(stream: &Stream, object: impl FnOnce() -> Object) -> Result<bool> {
+/// [`retain_in_capture`] whoever began the capture, at the cost of asking the driver.
+pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> Object) -> Result<bool> {
     let Some(raw) = stream.raw_capture()? else { return Ok(false) };
-    let kept = captures().iter().find(|c| c.id == raw.id).map(|c| c.kept.clone());
-    match kept {
-        Some(kept) => kept.add(CUgraphNode::null(), object()),
+    let retained = captures().iter().find(|c| c.id == raw.id).map(|c| c.retained.clone());
+    match retained {
+        Some(retained) => retained.add(CUgraphNode::null(), object()),
         // A capture that has become invalid gives no graph.
         None if raw.graph.is_null() => {}
-        None => give_to_graph(stream.context(), raw.graph, object())?,
+        None => retain_in_graph(stream.context(), raw.graph, object())?,
     }
     Ok(true)
 }
 
 /// Lets a graph of another library hold an object.
-fn give_to_graph(ctx: &Context, graph: CUgraph, object: Object) -> Result<()> {
+fn retain_in_graph(ctx: &Context, graph: CUgraph, object: Object) -> Result<()> {
     unsafe extern "C" fn release(data: *mut c_void) {
         // SAFETY: the box that was given away below; the driver calls this once.
         let object = unsafe { Box::from_raw(data.cast::<Object>()) };
@@ -153,12 +153,12 @@ fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<Captu
     let at = captures.iter().position(|capture| capture.origin == origin)?;
     let capture = captures.swap_remove(at);
     N_CAPTURES.store(captures.len(), Ordering::Relaxed);
-    circumstances::changed();
+    epoch::advance_epoch();
     Some(capture)
 }
 
 /// Ends the capture of a stream that is destroyed.
-pub(crate) fn stream_is_gone(table: &'static DriverTable, stream: CUstream) {
+pub(crate) fn on_stream_destroyed(table: &'static DriverTable, stream: CUstream) {
     if is_any_capturing() {
         drop(forget_capture(table, stream));
     }
@@ -205,12 +205,12 @@ impl Stream {
 
     fn register(&self, graph: Option<Graph>) -> Result<()> {
         let Some(raw) = self.raw_capture()? else { return Ok(()) };
-        let kept = graph.as_ref().map(|graph| graph.0.kept.clone()).unwrap_or_default();
+        let retained = graph.as_ref().map(|graph| graph.0.retained.clone()).unwrap_or_default();
         let mut captures = captures();
         let origin = Origin { driver: self.context().table(), stream: self.handle() };
-        captures.push(Capture { id: raw.id, origin, handle: raw.graph, kept, graph });
+        captures.push(Capture { id: raw.id, origin, handle: raw.graph, retained, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
-        circumstances::changed();
+        epoch::advance_epoch();
         Ok(())
     }
 
@@ -234,8 +234,10 @@ impl Stream {
         }
         match capture {
             Some(Capture { graph: Some(graph), .. }) => Ok(graph),
-            Some(Capture { kept, .. }) => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, kept)),
-            None => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, Kept::default())),
+            Some(Capture { retained, .. }) => {
+                Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, retained))
+            }
+            None => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, RetainedObjects::default())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Executable graphs: launching them, and changing what their nodes do.
 
-use super::keep::{Kept, release_passed, retire};
+use super::retained::{RetainedObjects, release_passed, retire};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -14,7 +14,7 @@ struct Inner {
     /// What it was made from: its nodes name what is changed here.
     graph: Graph,
     handle: CUgraphExec,
-    kept: Kept,
+    retained: RetainedObjects,
     /// The streams that it was launched in.
     streams: Mutex<Vec<Option<Stream>>>,
 }
@@ -47,8 +47,8 @@ impl GraphExec {
             }
         });
         made.map_err(|error| explain(graph, error, &params))?;
-        let kept = graph.0.kept.snapshot();
-        Ok(Self(Arc::new(Inner { graph: graph.clone(), handle, kept, streams: Mutex::default() })))
+        let retained = graph.0.retained.snapshot();
+        Ok(Self(Arc::new(Inner { graph: graph.clone(), handle, retained, streams: Mutex::default() })))
     }
 
     /// The driver's handle.
@@ -129,9 +129,9 @@ impl GraphExec {
         updated.map_err(|error| {
             let reason = info.result.name().unwrap_or("an unknown reason");
             let reason = reason.trim_start_matches("CU_GRAPH_EXEC_UPDATE_ERROR_").to_lowercase().replace('_', " ");
-            error.with_detail(format!("the graphs differ: {reason}{}", place_of(graph, info.errorNode)))
+            error.with_detail(format!("the graphs differ: {reason}{}", describe_node(graph, info.errorNode)))
         })?;
-        self.retire(self.0.kept.replace_all(graph.0.kept.snapshot()));
+        self.retire(self.0.retained.replace_all(graph.0.retained.snapshot()));
         Ok(())
     }
 }
@@ -144,10 +144,10 @@ fn explain(graph: &Graph, error: Error, params: &CUDA_GRAPH_INSTANTIATE_PARAMS) 
         CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED => "its nodes are of several contexts",
         _ => return error,
     };
-    error.with_detail(format!("{reason}{}", place_of(graph, params.hErrNode_out)))
+    error.with_detail(format!("{reason}{}", describe_node(graph, params.hErrNode_out)))
 }
 
-fn place_of(graph: &Graph, node: CUgraphNode) -> String {
+fn describe_node(graph: &Graph, node: CUgraphNode) -> String {
     if node.is_null() {
         return String::new();
     }
@@ -187,18 +187,18 @@ impl GraphExec {
             // SAFETY: the description is valid for the call, which copies the arguments.
             kernel.with_raw(|raw| unsafe { call!(table, cuGraphExecKernelNodeSetParams(exec, node, raw)) })
         })?;
-        self.retire(self.0.kept.set_kernel(node.handle(), Arc::new(kernel)));
+        self.retire(self.0.retained.set_kernel(node.handle(), Arc::new(kernel)));
         Ok(())
     }
 
     /// How a kernel node is described at present; `None` if it came from a capture.
     pub fn kernel(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
-        self.0.kept.kernel(node.handle())
+        self.0.retained.kernel(node.handle())
     }
 
     /// Keeps an object as long as the node does what it does now.
     pub fn keep(&self, node: &GraphNode, object: Arc<dyn Any + Send + Sync>) {
-        self.0.kept.add(node.handle(), object);
+        self.0.retained.add(node.handle(), object);
     }
 
     /// Replaces what a copy node copies.
@@ -211,7 +211,7 @@ impl GraphExec {
         self.set("cuGraphExecMemcpyNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecMemcpyNodeSetParams(exec, node, copy, ctx))
         })?;
-        self.retire(self.0.kept.take(node.handle()));
+        self.retire(self.0.retained.take(node.handle()));
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl GraphExec {
         self.set("cuGraphExecMemsetNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecMemsetNodeSetParams(exec, node, &raw const raw, ctx))
         })?;
-        self.retire(self.0.kept.take(node.handle()));
+        self.retire(self.0.retained.take(node.handle()));
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl GraphExec {
         self.set("cuGraphExecHostNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecHostNodeSetParams(exec, node, &raw const raw))
         })?;
-        self.retire(self.0.kept.take(node.handle()));
+        self.retire(self.0.retained.take(node.handle()));
         self.keep(node, object);
         Ok(())
     }
@@ -252,7 +252,7 @@ impl GraphExec {
                 call!(table, cuGraphExecEventWaitNodeSetEvent(exec, node, event.handle()))
             }
         })?;
-        self.retire(self.0.kept.take(node.handle()));
+        self.retire(self.0.retained.take(node.handle()));
         self.keep(node, Arc::new(event.clone()));
         Ok(())
     }
@@ -264,7 +264,7 @@ impl GraphExec {
         self.set("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecChildGraphNodeSetParams(exec, node, child.handle()))
         })?;
-        self.retire(self.0.kept.set_inside(node.handle(), vec![child.0.kept.snapshot()]));
+        self.retire(self.0.retained.set_child_graphs(node.handle(), vec![child.0.retained.snapshot()]));
         Ok(())
     }
 
@@ -292,9 +292,9 @@ impl Drop for Inner {
         let ctx = self.graph.context();
         // SAFETY: this is the last use of the handle; launches that run end nevertheless.
         ctx.drop_resource(|table| unsafe { call!(table, cuGraphExecDestroy(self.handle)) });
-        if !crate::process::is_gone() && ctx.is_alive() {
+        if !crate::process::is_forked_or_exiting() && ctx.is_alive() {
             let streams = std::mem::take(self.streams.get_mut().unwrap_or_else(PoisonError::into_inner));
-            retire(self.kept.take_all(), &streams);
+            retire(self.retained.take_all(), &streams);
         }
     }
 }

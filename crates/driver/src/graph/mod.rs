@@ -8,13 +8,13 @@
 
 mod capture;
 mod exec;
-mod keep;
 mod list;
 mod node;
 mod params;
+mod retained;
 
-pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_capturing, keep_in_capture};
-pub(crate) use capture::{keep_in_any_capture, stream_is_gone};
+pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_capturing, retain_in_capture};
+pub(crate) use capture::{on_stream_destroyed, retain_in_any_capture};
 pub use exec::GraphExec;
 pub use node::GraphNode;
 pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};
@@ -22,7 +22,7 @@ pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::module::c_string;
-use keep::Kept;
+use retained::RetainedObjects;
 use rtcg_cuda_sys::*;
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ enum Owner {
     /// This object.
     Own,
     /// The graph that it is a part of.
-    Part(#[allow(dead_code, reason = "held for its lifetime")] Graph),
+    ChildOf(#[allow(dead_code, reason = "held for its lifetime")] Graph),
     /// The driver, for as long as a stream is captured into it.
     Capture,
 }
@@ -43,7 +43,7 @@ struct Inner {
     ctx: Context,
     handle: CUgraph,
     owner: Owner,
-    kept: Kept,
+    retained: RetainedObjects,
     removed: Mutex<HashSet<usize>>,
 }
 
@@ -72,16 +72,16 @@ impl Graph {
         let mut handle = CUgraph::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuGraphCreate(&raw mut handle, 0)) }?;
-        Ok(Self::from_parts(ctx, handle, Owner::Own, Kept::default()))
+        Ok(Self::from_parts(ctx, handle, Owner::Own, RetainedObjects::default()))
     }
 
-    fn from_parts(ctx: Context, handle: CUgraph, owner: Owner, kept: Kept) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owner, kept, removed: Mutex::default() }))
+    fn from_parts(ctx: Context, handle: CUgraph, owner: Owner, retained: RetainedObjects) -> Self {
+        Self(Arc::new(Inner { ctx, handle, owner, retained, removed: Mutex::default() }))
     }
 
     /// A graph inside this one, as a child graph or the body of a conditional node.
-    fn part(&self, handle: CUgraph, kept: Kept) -> Self {
-        Self::from_parts(self.0.ctx.clone(), handle, Owner::Part(self.clone()), kept)
+    fn part(&self, handle: CUgraph, retained: RetainedObjects) -> Self {
+        Self::from_parts(self.0.ctx.clone(), handle, Owner::ChildOf(self.clone()), retained)
     }
 
     /// The driver's handle.
@@ -100,7 +100,7 @@ impl Graph {
         let mut handle = CUgraph::null();
         // SAFETY: the graph is alive, one handle is written.
         unsafe { call_in!(self.0.ctx, cuGraphClone(&raw mut handle, self.0.handle)) }?;
-        Ok(Self::from_parts(self.0.ctx.clone(), handle, Owner::Own, self.0.kept.snapshot()))
+        Ok(Self::from_parts(self.0.ctx.clone(), handle, Owner::Own, self.0.retained.snapshot()))
     }
 
     /// Makes it executable in its context. `flags` as `CUgraphInstantiate_flags`.

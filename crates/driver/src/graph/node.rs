@@ -1,7 +1,7 @@
 //! Nodes: adding them to a graph, and changing what they do before the graph is instantiated.
 
-use super::keep::Kept;
 use super::params::{Conditional, KernelNode, MemsetNode};
+use super::retained::RetainedObjects;
 use super::{Graph, capture};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -71,7 +71,7 @@ impl GraphNode {
 
     /// Keeps an object as long as the node does what it does now: what its arguments point to.
     pub fn keep(&self, object: Arc<dyn Any + Send + Sync>) {
-        self.graph.0.kept.add(self.handle, object);
+        self.graph.0.retained.add(self.handle, object);
     }
 
     /// The node of `copy` that stands for this one, where `copy` is a [`Graph::duplicate`] of its
@@ -90,13 +90,13 @@ impl GraphNode {
         // SAFETY: the node is alive; it is marked as removed below.
         unsafe { call_in!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
         self.graph.0.removed.lock().unwrap_or_else(PoisonError::into_inner).insert(node.addr());
-        drop(self.graph.0.kept.take(node));
+        drop(self.graph.0.retained.take(node));
         Ok(())
     }
 
     /// How a kernel node was described; `None` for nodes that came from a capture.
     pub fn kernel(&self) -> Option<Arc<KernelNode>> {
-        self.graph.0.kept.kernel(self.handle)
+        self.graph.0.retained.kernel(self.handle)
     }
 
     /// The graph inside a child graph node.
@@ -105,7 +105,7 @@ impl GraphNode {
         let mut inside = CUgraph::null();
         // SAFETY: the node is alive, one handle is written.
         unsafe { call_in!(self.graph.0.ctx, cuGraphChildGraphNodeGetGraph(node, &raw mut inside)) }?;
-        Ok(self.graph.part(inside, self.graph.0.kept.inside(self.handle)))
+        Ok(self.graph.part(inside, self.graph.0.retained.child_graphs(self.handle)))
     }
 }
 
@@ -142,7 +142,7 @@ impl Graph {
         if kernel.cooperative {
             node.set_cooperative()?;
         }
-        drop(self.0.kept.set_kernel(node.handle, Arc::new(kernel)));
+        drop(self.0.retained.set_kernel(node.handle, Arc::new(kernel)));
         Ok(node)
     }
 
@@ -220,7 +220,7 @@ impl Graph {
         let node = self.add("cuGraphAddChildGraphNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddChildGraphNode(place, graph, first, n, child.0.handle))
         })?;
-        drop(self.0.kept.set_inside(node.handle, vec![child.0.kept.snapshot()]));
+        drop(self.0.retained.set_child_graphs(node.handle, vec![child.0.retained.snapshot()]));
         Ok(node)
     }
 
@@ -299,9 +299,9 @@ impl Graph {
             let first = raw.anon0.conditional.phGraph_out;
             (0..n_bodies as usize).map(|i| first.add(i).read()).collect()
         };
-        let kept: Vec<Kept> = bodies.iter().map(|_| Kept::default()).collect();
-        drop(self.0.kept.set_inside(node.handle, kept.clone()));
-        let inside = bodies.into_iter().zip(kept).map(|(body, kept)| self.part(body, kept)).collect();
+        let retained: Vec<RetainedObjects> = bodies.iter().map(|_| RetainedObjects::default()).collect();
+        drop(self.0.retained.set_child_graphs(node.handle, retained.clone()));
+        let inside = bodies.into_iter().zip(retained).map(|(body, retained)| self.part(body, retained)).collect();
         Ok((node, inside))
     }
 
@@ -342,7 +342,7 @@ impl GraphNode {
             // SAFETY: as when adding.
             kernel.with_raw(|raw| unsafe { call!(table, cuGraphKernelNodeSetParams(node, raw)) })
         })?;
-        drop(self.graph.0.kept.set_kernel(self.handle, Arc::new(kernel)));
+        drop(self.graph.0.retained.set_kernel(self.handle, Arc::new(kernel)));
         Ok(())
     }
 
@@ -355,7 +355,7 @@ impl GraphNode {
         self.set("cuGraphMemcpyNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphMemcpyNodeSetParams(node, copy))
         })?;
-        drop(self.graph.0.kept.take(self.handle));
+        drop(self.graph.0.retained.take(self.handle));
         Ok(())
     }
 
@@ -369,7 +369,7 @@ impl GraphNode {
         self.set("cuGraphMemsetNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphMemsetNodeSetParams(node, &raw const raw))
         })?;
-        drop(self.graph.0.kept.take(self.handle));
+        drop(self.graph.0.retained.take(self.handle));
         Ok(())
     }
 
@@ -380,7 +380,7 @@ impl GraphNode {
         self.set("cuGraphHostNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphHostNodeSetParams(node, &raw const raw))
         })?;
-        let before = self.graph.0.kept.take(self.handle);
+        let before = self.graph.0.retained.take(self.handle);
         self.keep(object);
         drop(before);
         Ok(())
@@ -397,7 +397,7 @@ impl GraphNode {
                 call!(table, cuGraphEventWaitNodeSetEvent(node, event.handle()))
             }
         })?;
-        let before = self.graph.0.kept.take(self.handle);
+        let before = self.graph.0.retained.take(self.handle);
         self.keep(Arc::new(event.clone()));
         drop(before);
         Ok(())
@@ -407,7 +407,7 @@ impl GraphNode {
 impl Graph {
     /// A graph that a stream is being captured into, which the driver owns until then.
     pub(super) fn in_capture(ctx: &crate::context::Context, handle: CUgraph) -> Self {
-        let kept = capture::kept_of(handle).unwrap_or_default();
-        Self::from_parts(ctx.clone(), handle, super::Owner::Capture, kept)
+        let retained = capture::retained_of(handle).unwrap_or_default();
+        Self::from_parts(ctx.clone(), handle, super::Owner::Capture, retained)
     }
 }

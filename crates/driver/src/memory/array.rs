@@ -146,7 +146,7 @@ struct MipmapInner {
     freed: AtomicBool,
 }
 
-/// An array with levels of detail. Cloning gives another reference to the same one.
+/// An array with mip levels. Cloning gives another reference to the same one.
 #[derive(Clone)]
 pub struct MipmappedArray(Arc<MipmapInner>);
 

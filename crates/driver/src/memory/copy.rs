@@ -3,7 +3,7 @@
 
 use crate::context::{Context, current_table};
 use crate::error::Result;
-use crate::memory::explain::address_error;
+use crate::memory::diagnosis::address_error;
 use crate::memory::owner::check_owner;
 use crate::memory::staging::{Transfer, try_staged};
 use crate::stream::{Stream, current_with};
@@ -22,7 +22,7 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     }
     let table = current_table("cuMemcpyHtoD")?;
     // SAFETY: the source is a slice, the destination is the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
     address_error(table, result, &[("dest", dst, src.len())])
 }
 
@@ -40,7 +40,7 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     let ctx = Context::current();
     let waited = ctx.as_ref().map(|ctx| (ctx.queue(), ctx.queue().before_wait()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
     address_error(table, result, &[("src", src, dst.len())])?;
     if let Some((queue, waited)) = waited {
         queue.after_wait_for(CUstream::null(), waited);
@@ -115,7 +115,7 @@ pub unsafe fn memcpy_htod_async(
 ) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyHtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes)])
 }
 
@@ -127,7 +127,7 @@ pub unsafe fn memcpy_htod_async(
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyDtoHAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
     address_error(table, result, &[("src", src, nbytes)])
 }
 
@@ -138,7 +138,7 @@ pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, s
 pub unsafe fn memcpy_dtod(dst: CUdeviceptr, src: CUdeviceptr, nbytes: usize) -> Result<()> {
     let table = current_table("cuMemcpyDtoD")?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyDtoD(dst, src, nbytes)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoD(dst, src, nbytes)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -154,7 +154,7 @@ pub unsafe fn memcpy_dtod_async(
 ) -> Result<()> {
     let (table, stream) = current_with("cuMemcpyDtoDAsync", stream)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { call_again!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -174,7 +174,7 @@ pub unsafe fn memcpy_peer(
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let table = current_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    let result = unsafe { call_again!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
@@ -194,7 +194,7 @@ pub unsafe fn memcpy_peer_async(
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
-    let result = unsafe { call_again!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
     address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 

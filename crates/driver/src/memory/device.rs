@@ -3,7 +3,7 @@
 use crate::context::{Context, current_table};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::explain::{address_error, allocation_error};
+use crate::memory::diagnosis::{address_error, allocation_error};
 use crate::memory::memory_pool::{DriverPool, made_current};
 use crate::memory::reclaim::{self, with_retries};
 use crate::stream::{Stream, handle_for};
@@ -58,7 +58,8 @@ pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
     let (mut base, mut nbytes) = (0, 0);
     let table = current_table("cuMemGetAddressRange")?;
     // SAFETY: writes a pointer and a size; the driver checks `ptr`.
-    let result = unsafe { call_again!(table, cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) };
+    let result =
+        unsafe { retry_if_context_displaced!(table, cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) };
     address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok((base, nbytes))
 }
@@ -68,7 +69,7 @@ pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
     let mut handle = CUipcMemHandle::default();
     let table = current_table("cuIpcGetMemHandle")?;
     // SAFETY: writes one structure; the driver checks `ptr`.
-    let result = unsafe { call_again!(table, cuIpcGetMemHandle(&raw mut handle, ptr)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuIpcGetMemHandle(&raw mut handle, ptr)) };
     address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok(handle.reserved.map(|b| b as u8))
 }

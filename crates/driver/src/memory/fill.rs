@@ -2,7 +2,7 @@
 
 use crate::context::current_table;
 use crate::error::Result;
-use crate::memory::explain::address_error;
+use crate::memory::diagnosis::address_error;
 use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::CUdeviceptr;
 
@@ -24,7 +24,7 @@ macro_rules! fills {
             pub unsafe fn $name(dst: CUdeviceptr, value: $ty, n: usize) -> Result<()> {
                 let table = current_table(stringify!($call))?;
                 // SAFETY: the caller's promise.
-                let result = unsafe { call_again!(table, $call(dst, value, n)) };
+                let result = unsafe { retry_if_context_displaced!(table, $call(dst, value, n)) };
                 address_error(table, result, &[("dest", dst, n.saturating_mul(size_of::<$ty>()))])
             }
 
@@ -40,7 +40,7 @@ macro_rules! fills {
             ) -> Result<()> {
                 let (table, stream) = current_with(stringify!($call_async), stream)?;
                 // SAFETY: the caller's promise.
-                let result = unsafe { call_again!(table, $call_async(dst, value, n, stream)) };
+                let result = unsafe { retry_if_context_displaced!(table, $call_async(dst, value, n, stream)) };
                 address_error(table, result, &[("dest", dst, n.saturating_mul(size_of::<$ty>()))])
             }
         )*
@@ -69,7 +69,7 @@ macro_rules! fills_2d {
             ) -> Result<()> {
                 let table = current_table(stringify!($call))?;
                 // SAFETY: the caller's promise.
-                let result = unsafe { call_again!(table, $call(dst, pitch, value, width, height)) };
+                let result = unsafe { retry_if_context_displaced!(table, $call(dst, pitch, value, width, height)) };
                 address_error(table, result, &[("dest", dst, extent_2d(pitch, width, height, size_of::<$ty>()))])
             }
 
@@ -87,7 +87,7 @@ macro_rules! fills_2d {
             ) -> Result<()> {
                 let (table, stream) = current_with(stringify!($call_async), stream)?;
                 // SAFETY: the caller's promise.
-                let result = unsafe { call_again!(table, $call_async(dst, pitch, value, width, height, stream)) };
+                let result = unsafe { retry_if_context_displaced!(table, $call_async(dst, pitch, value, width, height, stream)) };
                 address_error(table, result, &[("dest", dst, extent_2d(pitch, width, height, size_of::<$ty>()))])
             }
         )*

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::explain::address_error;
+use crate::memory::diagnosis::address_error;
 use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::*;
 
@@ -17,7 +17,8 @@ pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -
     let mut value = [0u64; 2];
     let table = crate::context::current_table("cuPointerGetAttribute")?;
     // SAFETY: the value has room for every scalar attribute; the driver checks `ptr`.
-    let result = unsafe { call_again!(table, cuPointerGetAttribute(value.as_mut_ptr().cast(), attribute, ptr)) };
+    let result =
+        unsafe { retry_if_context_displaced!(table, cuPointerGetAttribute(value.as_mut_ptr().cast(), attribute, ptr)) };
     address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok(value[0])
 }
@@ -41,7 +42,7 @@ pub fn mem_advise(ptr: CUdeviceptr, nbytes: usize, advice: CUmem_advise, device:
     let device = place("cuMemAdvise", table, device)?;
     // The form of CUDA 8, which every driver has, knows all that is needed here.
     // SAFETY: plain values; the driver checks the range.
-    let result = unsafe { call_again!(table, cuMemAdvise_v1(ptr, nbytes, advice, device)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemAdvise_v1(ptr, nbytes, advice, device)) };
     address_error(table, result.map_err(|e| Error { call: "cuMemAdvise", ..e }), &[("ptr", ptr, nbytes)])
 }
 
@@ -55,7 +56,7 @@ pub fn mem_prefetch_async(
     let (table, stream) = current_with("cuMemPrefetchAsync", stream)?;
     let device = place("cuMemPrefetchAsync", table, device)?;
     // SAFETY: plain values; the driver checks the range.
-    let result = unsafe { call_again!(table, cuMemPrefetchAsync_v1(ptr, nbytes, device, stream)) };
+    let result = unsafe { retry_if_context_displaced!(table, cuMemPrefetchAsync_v1(ptr, nbytes, device, stream)) };
     address_error(table, result.map_err(|e| Error { call: "cuMemPrefetchAsync", ..e }), &[("ptr", ptr, nbytes)])
 }
 
@@ -66,7 +67,8 @@ pub fn mem_range_attribute(attribute: CUmem_range_attribute, ptr: CUdeviceptr, n
     let table = crate::context::current_table("cuMemRangeGetAttribute")?;
     let (data, size) = ((&raw mut value).cast(), size_of::<c_int>());
     // SAFETY: writes one int, as its size says; the driver checks the range.
-    let result = unsafe { call_again!(table, cuMemRangeGetAttribute(data, size, attribute, ptr, nbytes)) };
+    let result =
+        unsafe { retry_if_context_displaced!(table, cuMemRangeGetAttribute(data, size, attribute, ptr, nbytes)) };
     address_error(table, result, &[("ptr", ptr, nbytes)])?;
     Ok(value)
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::memory::explain::allocation_error;
+use crate::memory::diagnosis::allocation_error;
 use crate::memory::reclaim::with_retries;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
 use std::alloc::Layout;

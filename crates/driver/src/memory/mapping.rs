@@ -111,7 +111,7 @@ impl PhysicalMemory {
             let mut handle = 0;
             // SAFETY: one handle is written, one structure read.
             unsafe { call!(device.table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
-                .map_err(|error| super::explain::allocation_error(device.table(), error, nbytes))?;
+                .map_err(|error| super::diagnosis::allocation_error(device.table(), error, nbytes))?;
             Ok(handle)
         })?;
         Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
@@ -149,7 +149,7 @@ impl PhysicalMemory {
 
 impl Drop for PhysicalInner {
     fn drop(&mut self) {
-        if !process::is_gone() {
+        if !process::is_forked_or_exiting() {
             // SAFETY: this is the last use of the handle.
             report(unsafe { call!(self.device.table(), cuMemRelease(self.handle)) });
         }
@@ -218,7 +218,7 @@ impl AddressRange {
 
 impl Drop for RangeInner {
     fn drop(&mut self) {
-        if !process::is_gone() {
+        if !process::is_forked_or_exiting() {
             // SAFETY: nothing is mapped here any more, since mappings hold their range.
             report(unsafe { call!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
         }
@@ -263,9 +263,9 @@ impl Mapping {
     /// Says what a device may do with the memory at these addresses.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
         self.live("cuMemSetAccess")?;
-        let wish = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
+        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
         // SAFETY: the mapping exists, one structure is read.
-        unsafe { call!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const wish, 1)) }
+        unsafe { call!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const desc, 1)) }
     }
 
     /// What a device may do with the memory at these addresses.
@@ -284,7 +284,7 @@ impl Mapping {
         if self.unmapped.swap(true, Ordering::AcqRel) {
             return Err(Error::new("cuMemUnmap", CUresult::CUDA_ERROR_INVALID_HANDLE, "it was unmapped before"));
         }
-        if !process::is_gone() && !is_any_capturing() {
+        if !process::is_forked_or_exiting() && !is_any_capturing() {
             // What failed before, or that there is no context, is not this call's to report.
             let _ = Context::synchronize();
         }
@@ -299,7 +299,7 @@ impl Mapping {
     }
 
     fn release(&self) -> Result<()> {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return Ok(());
         }
         // SAFETY: the mapping is this object's, and `unmapped` lets only one call come here.

@@ -85,7 +85,7 @@ pub(super) fn trim(device: Device) {
 
 impl Drop for DriverPool {
     fn drop(&mut self) {
-        if !self.is_made_here || process::is_gone() {
+        if !self.is_made_here || process::is_forked_or_exiting() {
             return;
         }
         // SAFETY: the pool is this object's, and this is its last use.
@@ -226,7 +226,7 @@ impl MemoryPool {
         }
         let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).take();
         match made_current(self.0.device).filter(|current| pool.is_some() && current.handle == self.0.handle) {
-            Some(_) if !process::is_gone() => Self::default_of(self.0.device)?.make_current(),
+            Some(_) if !process::is_forked_or_exiting() => Self::default_of(self.0.device)?.make_current(),
             _ => Ok(()),
         }
     }
@@ -300,10 +300,10 @@ impl MemoryPool {
 
     /// Says what a device may do with the pool's memory.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
-        let wish = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
+        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
         // SAFETY: reads one structure.
         self.call("cuMemPoolSetAccess", |table, pool| unsafe {
-            call!(table, cuMemPoolSetAccess(pool, &raw const wish, 1))
+            call!(table, cuMemPoolSetAccess(pool, &raw const desc, 1))
         })
     }
 

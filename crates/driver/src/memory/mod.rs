@@ -3,7 +3,7 @@
 mod array;
 mod copy;
 mod device;
-mod explain;
+mod diagnosis;
 mod fill;
 mod hints;
 mod host;
@@ -11,8 +11,8 @@ mod mapping;
 mod memory_pool;
 mod owner;
 pub(crate) mod reclaim;
-mod slots;
 pub(crate) mod staging;
+mod staging_slots;
 mod structured;
 
 pub use array::{Array, MipmappedArray, memcpy_atoa, memcpy_atod, memcpy_atoh, memcpy_dtoa, memcpy_htoa};
@@ -25,7 +25,7 @@ pub use device::{
     DeviceAllocation, IpcMemory, ManagedAllocation, mem_alloc, mem_alloc_pitch, mem_get_address_range, mem_get_info,
     mem_get_ipc_handle,
 };
-pub(crate) use explain::allocation_error;
+pub(crate) use diagnosis::allocation_error;
 pub use fill::{
     extent_2d, memset_d2d8, memset_d2d8_async, memset_d2d16, memset_d2d16_async, memset_d2d32, memset_d2d32_async,
     memset_d8, memset_d8_async, memset_d16, memset_d16_async, memset_d32, memset_d32_async,

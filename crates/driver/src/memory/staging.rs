@@ -3,22 +3,22 @@
 //! A driver copies pageable memory with one thread through a buffer of its own, and that thread also
 //! takes the page faults of memory that nobody has touched yet. Here several threads move chunks between
 //! the memory and page-locked slots while the device copies other slots. Where host and device share
-//! their memory ([`Device::has_own_memory`](crate::Device::has_own_memory)) nothing of it pays.
+//! their memory ([`Device::has_discrete_memory`](crate::Device::has_discrete_memory)) nothing of it pays.
 //!
 //! Establishes: when a copy returns, no thread and no work of the device uses a slot or the caller's memory.
 
-use super::slots::{SLOT_BYTES, Slots};
+use super::staging_slots::{SLOT_BYTES, StagingSlots};
 use crate::context::Context;
 use crate::drivers::notify;
 use crate::error::Result;
-use crate::memory::explain::address_error;
+use crate::memory::diagnosis::address_error;
 use rtcg_cuda_sys::*;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Shorter copies take the driver's way: threads would cost more than they gain.
-const WORTH_IT_BYTES: usize = 8 << 20;
+const MIN_STAGED_BYTES: usize = 8 << 20;
 /// More threads than this no longer make copies faster.
 const MAX_WORKERS: usize = 8;
 
@@ -27,7 +27,7 @@ const MAX_WORKERS: usize = 8;
 #[repr(u8)]
 pub enum StagingPolicy {
     /// Long ones, where the device has memory of its own.
-    WhereItPays = 1,
+    Auto = 1,
     /// None.
     Never = 2,
     /// All that are not empty, also where it only costs time: for tests.
@@ -38,7 +38,7 @@ pub enum StagingPolicy {
 static POLICY: AtomicU8 = AtomicU8::new(0);
 
 /// Sets the policy of this process. Without it the variable `RTCG_STAGING` (`auto`, `never` or `always`)
-/// decides, and without that it is [`StagingPolicy::WhereItPays`].
+/// decides, and without that it is [`StagingPolicy::Auto`].
 pub fn set_staging_policy(policy: StagingPolicy) {
     POLICY.store(policy as u8, Ordering::Relaxed);
 }
@@ -46,17 +46,17 @@ pub fn set_staging_policy(policy: StagingPolicy) {
 /// The policy of this process.
 pub fn staging_policy() -> StagingPolicy {
     match POLICY.load(Ordering::Relaxed) {
-        1 => StagingPolicy::WhereItPays,
+        1 => StagingPolicy::Auto,
         2 => StagingPolicy::Never,
         3 => StagingPolicy::Always,
         _ => {
             let policy = match std::env::var("RTCG_STAGING").as_deref() {
                 Ok("never") => StagingPolicy::Never,
                 Ok("always") => StagingPolicy::Always,
-                Ok("auto" | "") | Err(_) => StagingPolicy::WhereItPays,
+                Ok("auto" | "") | Err(_) => StagingPolicy::Auto,
                 Ok(other) => {
                     notify(&format!("RTCG_STAGING is {other:?}; expected auto, never or always; auto is used"));
-                    StagingPolicy::WhereItPays
+                    StagingPolicy::Auto
                 }
             };
             set_staging_policy(policy);
@@ -89,8 +89,8 @@ impl Transfer {
 /// What the context keeps for staged copies.
 #[derive(Default)]
 pub(crate) struct Staging {
-    has_own_memory: OnceLock<bool>,
-    slots: Mutex<Option<Slots>>,
+    has_discrete_memory: OnceLock<bool>,
+    slots: Mutex<Option<StagingSlots>>,
 }
 
 impl Staging {
@@ -120,7 +120,7 @@ impl Staging {
 pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
     let least = match staging_policy() {
         StagingPolicy::Never => return None,
-        StagingPolicy::WhereItPays => WORTH_IT_BYTES,
+        StagingPolicy::Auto => MIN_STAGED_BYTES,
         StagingPolicy::Always => 1,
     };
     if nbytes < least {
@@ -129,7 +129,7 @@ pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstr
     let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process::is_forked())?;
     let staging = ctx.staging();
     let pays = staging_policy() == StagingPolicy::Always
-        || *staging.has_own_memory.get_or_init(|| ctx.device().has_own_memory());
+        || *staging.has_discrete_memory.get_or_init(|| ctx.device().has_discrete_memory());
     if !pays || !is_pageable(ctx.table(), transfer.host()) {
         return None;
     }
@@ -137,7 +137,7 @@ pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstr
     let slots = match &mut *slots {
         Some(slots) => slots,
         // A host that has no page-locked memory left can do without.
-        empty => empty.insert(Slots::new(ctx.table(), 2 * n_workers()).ok()?),
+        empty => empty.insert(StagingSlots::new(ctx.table(), 2 * n_workers()).ok()?),
     };
     let job = Job { table: ctx.table(), slots, transfer, stream, chunks: chunks(transfer.host() as usize, nbytes) };
     // SAFETY: the caller's promise.
@@ -180,7 +180,7 @@ fn chunks(address: usize, nbytes: usize) -> Vec<(usize, usize)> {
 /// A staged copy that is being made.
 struct Job<'a> {
     table: &'static DriverTable,
-    slots: &'a Slots,
+    slots: &'a StagingSlots,
     transfer: Transfer,
     stream: CUstream,
     /// Offset and length of each part.
@@ -204,7 +204,7 @@ impl Job<'_> {
             let result = match started.count() {
                 0 => None,
                 // SAFETY: the caller's promise.
-                _ => unsafe { self.conduct(&queue) },
+                _ => unsafe { self.pipeline_chunks(&queue) },
             };
             queue.close();
             result
@@ -212,7 +212,7 @@ impl Job<'_> {
     }
 
     /// Gives work to the device and to the threads, so that both always have some.
-    unsafe fn conduct(&self, queue: &Queue) -> Option<Result<()>> {
+    unsafe fn pipeline_chunks(&self, queue: &Queue) -> Option<Result<()>> {
         let (n, ahead) = (self.chunks.len(), self.slots.len() / 2);
         for step in 0..n + ahead {
             let result = match self.transfer {

@@ -10,25 +10,25 @@ use crate::event::Event;
 use crate::stream::Stream;
 use rtcg_cuda_sys::CU_STREAM_PER_THREAD;
 
-/// The lane of the legacy default stream.
-pub(super) const DEFAULT_LANE: u32 = 0;
-/// The lane of blocks that no stream uses any more.
-const FREE_LANE: u32 = u32::MAX;
+/// The index of the legacy default stream.
+pub(super) const DEFAULT_STREAM_IDX: u32 = 0;
+/// The index of blocks that no stream uses any more.
+const NO_STREAM_IDX: u32 = u32::MAX;
 /// So many streams are known before those that only the pool still knows are forgotten.
-const MANY_LANES: usize = 16;
+const MAX_IDLE_STREAMS: usize = 16;
 
 /// A block that waits in its bin.
-struct Held {
+struct FreeBlock {
     ptr: u64,
     /// The stream that used it last.
-    lane: u32,
+    stream_idx: u32,
     /// When it was given back, by the arena's clock.
-    mark: u64,
+    freed_at: u64,
 }
 
 /// A block that several streams used.
-struct Shared {
-    block: Held,
+struct SharedBlock {
+    block: FreeBlock,
     bin: usize,
     /// The other streams.
     others: Vec<u32>,
@@ -36,17 +36,17 @@ struct Shared {
 
 /// A stream, as far as blocks are concerned.
 #[derive(Default)]
-struct Lane {
-    /// `None` is the default stream, and a lane without a stream.
+struct StreamState {
+    /// `None` is the default stream, and a free entry.
     stream: Option<Stream>,
     is_vacant: bool,
     /// Whether it is the default stream of whichever thread uses it.
-    is_of_threads: bool,
+    is_per_thread: bool,
     /// Whether the legacy default stream and this one wait for each other.
     is_blocking: bool,
     n_active: usize,
     /// Blocks with smaller marks are used no more.
-    passed: u64,
+    passed_until: u64,
     /// One more than the largest mark of a block.
     used_until: u64,
     event: Option<Event>,
@@ -55,9 +55,9 @@ struct Lane {
     is_polled: bool,
 }
 
-/// A lane whose progress is to be found out, without the lock.
-pub(super) struct Poll {
-    pub(super) lane: u32,
+/// A stream whose progress is to be found out, without the lock.
+pub(super) struct StreamPoll {
+    pub(super) stream_idx: u32,
     pub(super) stream: Option<Stream>,
     pub(super) event: Option<Event>,
     /// What the event stands for; `None` when it is to be recorded first, for `clock`.
@@ -69,7 +69,7 @@ pub(super) struct Poll {
 /// What an arena held beside blocks.
 pub(super) struct Leftovers {
     _ctx: Option<Context>,
-    _lanes: Vec<Lane>,
+    _stream_states: Vec<StreamState>,
 }
 
 /// The blocks of a context.
@@ -78,9 +78,9 @@ pub(super) struct Arena {
     pub(super) ctx: Option<Context>,
     /// Whether each block is allocated for itself, of the size asked for, so that checks see its ends.
     pub(super) is_exact: bool,
-    bins: Vec<Vec<Held>>,
-    shared: Vec<Shared>,
-    lanes: Vec<Lane>,
+    bins: Vec<Vec<FreeBlock>>,
+    shared: Vec<SharedBlock>,
+    stream_states: Vec<StreamState>,
     clock: u64,
     pub(super) n_active: usize,
     pub(super) n_held: usize,
@@ -89,63 +89,66 @@ pub(super) struct Arena {
 impl Arena {
     pub(super) fn new() -> Self {
         let bins = (0..N_BINS).map(|_| Vec::new()).collect();
-        let lanes = vec![Lane::default()];
-        Self { ctx: None, is_exact: false, bins, shared: Vec::new(), lanes, clock: 0, n_active: 0, n_held: 0 }
+        let stream_states = vec![StreamState::default()];
+        Self { ctx: None, is_exact: false, bins, shared: Vec::new(), stream_states, clock: 0, n_active: 0, n_held: 0 }
     }
 
-    /// The lane of a stream that was seen before.
+    /// The index of a stream that was seen before.
     #[inline]
-    pub(super) fn lane_of(&self, stream: Option<&Stream>) -> Option<u32> {
-        let Some(stream) = stream.filter(|stream| !stream.is_legacy_default()) else { return Some(DEFAULT_LANE) };
-        let found = self.lanes.iter().position(|lane| lane.stream.as_ref().is_some_and(|known| known.is_same(stream)));
+    pub(super) fn stream_idx_of(&self, stream: Option<&Stream>) -> Option<u32> {
+        let Some(stream) = stream.filter(|stream| !stream.is_legacy_default()) else { return Some(DEFAULT_STREAM_IDX) };
+        let found = self
+            .stream_states
+            .iter()
+            .position(|state| state.stream.as_ref().is_some_and(|known| known.is_same(stream)));
         found.map(|index| index as u32)
     }
 
-    /// The lane of a stream, made if need be.
-    pub(super) fn lane_for(&mut self, stream: Option<(&Stream, bool)>) -> u32 {
-        if let Some(lane) = self.lane_of(stream.map(|(stream, _)| stream)) {
-            return lane;
+    /// The index of a stream, made if need be.
+    pub(super) fn stream_idx_for(&mut self, stream: Option<(&Stream, bool)>) -> u32 {
+        if let Some(stream_idx) = self.stream_idx_of(stream.map(|(stream, _)| stream)) {
+            return stream_idx;
         }
-        let Some((stream, is_blocking)) = stream else { return DEFAULT_LANE };
-        let is_of_threads = stream.handle() == CU_STREAM_PER_THREAD;
-        let fresh = Lane { stream: Some(stream.clone()), is_blocking, is_of_threads, ..Lane::default() };
-        match self.lanes.iter().position(|lane| lane.is_vacant) {
+        let Some((stream, is_blocking)) = stream else { return DEFAULT_STREAM_IDX };
+        let is_per_thread = stream.handle() == CU_STREAM_PER_THREAD;
+        let fresh = StreamState { stream: Some(stream.clone()), is_blocking, is_per_thread, ..StreamState::default() };
+        match self.stream_states.iter().position(|state| state.is_vacant) {
             Some(index) => {
                 // The event goes on, so that no event is destroyed under the lock.
-                let event = self.lanes[index].event.take();
-                self.lanes[index] = Lane { event, ..fresh };
+                let event = self.stream_states[index].event.take();
+                self.stream_states[index] = StreamState { event, ..fresh };
                 index as u32
             }
             None => {
-                self.lanes.push(fresh);
-                (self.lanes.len() - 1) as u32
+                self.stream_states.push(fresh);
+                (self.stream_states.len() - 1) as u32
             }
         }
     }
 
-    /// The stream of a lane; `None` is the default one.
-    pub(super) fn stream_of(&self, lane: u32) -> Option<Stream> {
-        self.lanes.get(lane as usize)?.stream.clone()
+    /// The stream of an index; `None` is the default one.
+    pub(super) fn stream_of(&self, stream_idx: u32) -> Option<Stream> {
+        self.stream_states.get(stream_idx as usize)?.stream.clone()
     }
 
-    /// Whether work of `lane` comes after all uses of a block.
-    fn is_usable(&self, block: &Held, lane: u32) -> bool {
-        if block.lane == lane || block.lane == FREE_LANE {
+    /// Whether work of `stream_idx` comes after all uses of a block.
+    fn is_usable(&self, block: &FreeBlock, stream_idx: u32) -> bool {
+        if block.stream_idx == stream_idx || block.stream_idx == NO_STREAM_IDX {
             return true;
         }
         // The default stream waits for blocking ones too, but what is allocated for it is often used in blocking streams
         // at once, which do not wait for each other.
-        let waits = block.lane == DEFAULT_LANE && self.lanes[lane as usize].is_blocking;
-        waits || block.mark < self.lanes[block.lane as usize].passed
+        let waits = block.stream_idx == DEFAULT_STREAM_IDX && self.stream_states[stream_idx as usize].is_blocking;
+        waits || block.freed_at < self.stream_states[block.stream_idx as usize].passed_until
     }
 
-    /// Takes a block for `lane` out of a bin, if there is one that it may use.
+    /// Takes a block for `stream_idx` out of a bin, if there is one that it may use.
     #[inline]
-    pub(super) fn take(&mut self, bin: usize, lane: u32) -> Option<u64> {
+    pub(super) fn take(&mut self, bin: usize, stream_idx: u32) -> Option<u64> {
         let block = match self.bins[bin].last()? {
-            top if top.lane == lane => self.bins[bin].pop()?,
+            top if top.stream_idx == stream_idx => self.bins[bin].pop()?,
             _ => {
-                let index = self.bins[bin].iter().rposition(|block| self.is_usable(block, lane))?;
+                let index = self.bins[bin].iter().rposition(|block| self.is_usable(block, stream_idx))?;
                 self.bins[bin].remove(index)
             }
         };
@@ -154,63 +157,63 @@ impl Arena {
     }
 
     #[inline]
-    pub(super) fn begin_lease(&mut self, lane: u32) {
+    pub(super) fn begin_lease(&mut self, stream_idx: u32) {
         self.n_active += 1;
-        self.lanes[lane as usize].n_active += 1;
+        self.stream_states[stream_idx as usize].n_active += 1;
     }
 
     #[inline]
-    pub(super) fn end_lease(&mut self, lane: u32) {
+    pub(super) fn end_lease(&mut self, stream_idx: u32) {
         self.n_active -= 1;
-        self.lanes[lane as usize].n_active -= 1;
+        self.stream_states[stream_idx as usize].n_active -= 1;
     }
 
-    /// Keeps a block that `lane` used last, and `others` too.
+    /// Keeps a block that `stream_idx` used last, and `others` too.
     #[inline]
-    pub(super) fn hold(&mut self, bin: usize, ptr: u64, lane: u32, mut others: Vec<u32>) {
-        if self.lanes.iter().any(|lane| lane.is_of_threads) {
-            self.replace_lanes_of_threads(lane, &mut others);
+    pub(super) fn insert_free(&mut self, bin: usize, ptr: u64, stream_idx: u32, mut others: Vec<u32>) {
+        if self.stream_states.iter().any(|state| state.is_per_thread) {
+            self.replace_per_thread_streams(stream_idx, &mut others);
         }
-        others.retain(|other| *other != lane);
-        let mark = self.clock;
+        others.retain(|other| *other != stream_idx);
+        let freed_at = self.clock;
         self.clock += 1;
         self.n_held += 1;
-        self.lanes[lane as usize].used_until = self.clock;
-        let block = Held { ptr, lane, mark };
+        self.stream_states[stream_idx as usize].used_until = self.clock;
+        let block = FreeBlock { ptr, stream_idx, freed_at };
         if others.is_empty() {
             self.bins[bin].push(block);
         } else {
-            others.iter().for_each(|other| self.lanes[*other as usize].used_until = self.clock);
-            self.shared.push(Shared { block, bin, others });
+            others.iter().for_each(|other| self.stream_states[*other as usize].used_until = self.clock);
+            self.shared.push(SharedBlock { block, bin, others });
         }
     }
 
     /// The default stream of a thread is another one in each thread. The legacy default stream waits
     /// for all of them, so it is asked in their place.
     #[cold]
-    fn replace_lanes_of_threads(&self, lane: u32, others: &mut Vec<u32>) {
-        let is_of_threads = |lane: &u32| self.lanes[*lane as usize].is_of_threads;
-        let any = is_of_threads(&lane) || others.iter().any(is_of_threads);
-        others.retain(|other| !is_of_threads(other));
-        if any && !others.contains(&DEFAULT_LANE) {
-            others.push(DEFAULT_LANE);
+    fn replace_per_thread_streams(&self, stream_idx: u32, others: &mut Vec<u32>) {
+        let is_per_thread = |stream_idx: &u32| self.stream_states[*stream_idx as usize].is_per_thread;
+        let any = is_per_thread(&stream_idx) || others.iter().any(is_per_thread);
+        others.retain(|other| !is_per_thread(other));
+        if any && !others.contains(&DEFAULT_STREAM_IDX) {
+            others.push(DEFAULT_STREAM_IDX);
         }
     }
 
-    /// The lanes to be asked how far they are, before `bin` is looked at again: none if that would
+    /// The streams to be asked how far they are, before `bin` is looked at again: none if that would
     /// not help.
-    pub(super) fn begin_poll(&mut self, bin: usize) -> Vec<Poll> {
-        if self.bins[bin].is_empty() && self.shared.is_empty() && self.lanes.len() <= MANY_LANES {
+    pub(super) fn begin_poll(&mut self, bin: usize) -> Vec<StreamPoll> {
+        if self.bins[bin].is_empty() && self.shared.is_empty() && self.stream_states.len() <= MAX_IDLE_STREAMS {
             return Vec::new();
         }
         let clock = self.clock;
         let mut polls = Vec::new();
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
-            if lane.used_until > lane.passed && !lane.is_polled {
-                lane.is_polled = true;
-                let (stream, event) = (lane.stream.clone(), lane.event.take());
-                let (lane, recorded) = (index as u32, lane.recorded);
-                polls.push(Poll { lane, stream, event, recorded, clock, has_passed: false });
+        for (index, state) in self.stream_states.iter_mut().enumerate() {
+            if state.used_until > state.passed_until && !state.is_polled {
+                state.is_polled = true;
+                let (stream, event) = (state.stream.clone(), state.event.take());
+                let (stream_idx, recorded) = (index as u32, state.recorded);
+                polls.push(StreamPoll { stream_idx, stream, event, recorded, clock, has_passed: false });
             }
         }
         polls
@@ -218,47 +221,49 @@ impl Arena {
 
     /// Takes up what was found out. Returns the streams that nobody but the pool knew, to be dropped
     /// without the lock.
-    pub(super) fn end_poll(&mut self, polls: Vec<Poll>) -> Vec<Stream> {
+    pub(super) fn end_poll(&mut self, polls: Vec<StreamPoll>) -> Vec<Stream> {
         for poll in polls {
-            let lane = &mut self.lanes[poll.lane as usize];
-            lane.is_polled = false;
-            lane.event = poll.event;
-            lane.recorded = poll.recorded;
+            let state = &mut self.stream_states[poll.stream_idx as usize];
+            state.is_polled = false;
+            state.event = poll.event;
+            state.recorded = poll.recorded;
             if let (true, Some(recorded)) = (poll.has_passed, poll.recorded) {
-                lane.passed = lane.passed.max(recorded);
-                lane.recorded = None;
+                state.passed_until = state.passed_until.max(recorded);
+                state.recorded = None;
             }
         }
         self.release_shared();
-        if self.lanes.len() > MANY_LANES { self.forget_lanes() } else { Vec::new() }
+        if self.stream_states.len() > MAX_IDLE_STREAMS { self.forget_idle_streams() } else { Vec::new() }
     }
 
     /// Moves blocks that all their other users have passed to their bins.
     fn release_shared(&mut self) {
-        let lanes = &self.lanes;
-        let is_passed = |s: &mut Shared| s.others.iter().all(|lane| s.block.mark < lanes[*lane as usize].passed);
+        let stream_states = &self.stream_states;
+        let is_passed = |s: &mut SharedBlock| {
+            s.others.iter().all(|stream_idx| s.block.freed_at < stream_states[*stream_idx as usize].passed_until)
+        };
         for done in self.shared.extract_if(.., is_passed) {
             self.bins[done.bin].push(done.block);
         }
     }
 
     /// Forgets streams that have passed everything and that only the pool still holds.
-    fn forget_lanes(&mut self) -> Vec<Stream> {
-        let is_idle = |lane: &Lane| {
-            let only_here = lane.stream.as_ref().is_some_and(Stream::is_unique);
-            only_here && !lane.is_polled && lane.n_active == 0 && lane.passed >= lane.used_until
+    fn forget_idle_streams(&mut self) -> Vec<Stream> {
+        let is_idle = |state: &StreamState| {
+            let only_here = state.stream.as_ref().is_some_and(Stream::is_unique);
+            only_here && !state.is_polled && state.n_active == 0 && state.passed_until >= state.used_until
         };
         let mut gone = Vec::new();
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
-            if is_idle(lane) {
-                gone.extend(lane.stream.take());
-                lane.is_vacant = true;
-                let held = self.bins.iter_mut().flatten().filter(|block| block.lane == index as u32);
-                held.for_each(|block| block.lane = FREE_LANE);
+        for (index, state) in self.stream_states.iter_mut().enumerate() {
+            if is_idle(state) {
+                gone.extend(state.stream.take());
+                state.is_vacant = true;
+                let held = self.bins.iter_mut().flatten().filter(|block| block.stream_idx == index as u32);
+                held.for_each(|block| block.stream_idx = NO_STREAM_IDX);
                 for shared in &mut self.shared {
                     shared.others.retain(|other| *other != index as u32);
-                    if shared.block.lane == index as u32 {
-                        shared.block.lane = FREE_LANE;
+                    if shared.block.stream_idx == index as u32 {
+                        shared.block.stream_idx = NO_STREAM_IDX;
                     }
                 }
             }
@@ -301,12 +306,12 @@ impl Arena {
 
     /// Forgets context and streams, which have to be dropped without the lock.
     pub(super) fn close(&mut self) -> Leftovers {
-        let lanes = std::mem::replace(&mut self.lanes, vec![Lane::default()]);
-        Leftovers { _ctx: self.ctx.take(), _lanes: lanes }
+        let stream_states = std::mem::replace(&mut self.stream_states, vec![StreamState::default()]);
+        Leftovers { _ctx: self.ctx.take(), _stream_states: stream_states }
     }
 
-    /// Whether nobody asks lanes right now, and nothing is left in the arena.
+    /// Whether nobody polls streams right now, and nothing is left in the arena.
     pub(super) fn is_idle(&self) -> bool {
-        self.n_active == 0 && self.n_held == 0 && self.lanes.iter().all(|lane| !lane.is_polled)
+        self.n_active == 0 && self.n_held == 0 && self.stream_states.iter().all(|state| !state.is_polled)
     }
 }

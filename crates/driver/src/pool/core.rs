@@ -6,7 +6,7 @@
 //! Where checks follow the state of memory, a pool hands out a fresh block of the size asked for and
 //! frees it when it is given back: kept or rounded up, it would hide what is looked for.
 
-use super::arena::{Arena, Leftovers, Poll};
+use super::arena::{Arena, Leftovers, StreamPoll};
 use super::bins::{alloc_size, bin_number};
 use super::lease::Lease;
 use super::source::Source;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// How a pool differs from the usual one.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Options {
+pub(super) struct PoolOptions {
     pub(super) is_labelled: bool,
     pub(super) trims_when_idle: bool,
 }
@@ -34,10 +34,10 @@ pub(super) struct Options {
 #[derive(Default)]
 pub(super) struct State {
     arenas: Vec<Arena>,
-    numbers: PoolStatistics,
+    statistics: PoolStatistics,
     stopped: bool,
     /// Blocks handed out so far and blocks kept, when it was last asked whether the pool is idle.
-    seen: (u64, usize),
+    last_activity: (u64, usize),
 }
 
 /// A pool.
@@ -53,18 +53,18 @@ pub(super) type Labels = HashMap<u64, (usize, Arc<str>)>;
 
 /// Whom a new lease is for.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BlockOrigin {
     pub(super) arena: u32,
-    pub(super) lane: u32,
+    pub(super) stream_idx: u32,
     /// Whether the block is only as large as was asked for, because a larger one did not fit. It is not kept.
-    pub(super) is_tight: bool,
+    pub(super) is_exact_size: bool,
 }
 
-impl Place {
+impl BlockOrigin {
     /// The size of a block that was handed out for `nbytes`.
     #[inline]
     fn size_of(self, nbytes: usize) -> usize {
-        if self.is_tight { nbytes } else { alloc_size(bin_number(nbytes)).unwrap_or(0) }
+        if self.is_exact_size { nbytes } else { alloc_size(bin_number(nbytes)).unwrap_or(0) }
     }
 }
 
@@ -85,18 +85,18 @@ impl State {
             self.arenas.len() - 1
         });
         self.arenas[index].ctx = Some(ctx.clone());
-        self.arenas[index].is_exact = virtual_gpu::follows_memory(ctx.table());
+        self.arenas[index].is_exact = virtual_gpu::checks_memory(ctx.table());
         index
     }
 
     /// Closes arenas that hold nothing, and drops the blocks of contexts that are gone.
-    fn tidy(&mut self) -> Vec<Leftovers> {
+    fn drop_dead_arenas(&mut self) -> Vec<Leftovers> {
         let mut leftovers = Vec::new();
         for arena in &mut self.arenas {
             if arena.ctx.as_ref().is_some_and(|ctx| !ctx.is_alive()) {
                 while let Some((bin, _)) = arena.take_largest() {
-                    self.numbers.held_blocks -= 1;
-                    self.numbers.give_back(alloc_size(bin).unwrap_or(0));
+                    self.statistics.held_blocks -= 1;
+                    self.statistics.give_back(alloc_size(bin).unwrap_or(0));
                 }
             }
             if arena.ctx.is_some() && arena.is_idle() {
@@ -108,7 +108,7 @@ impl State {
 }
 
 impl Core {
-    pub(super) fn new(source: Source, options: Options) -> Arc<Self> {
+    pub(super) fn new(source: Source, options: PoolOptions) -> Arc<Self> {
         let labels = options.is_labelled.then(Mutex::default);
         let trims_when_idle = options.trims_when_idle;
         let core = Arc::new(Self { source, trims_when_idle, state: Mutex::default(), labels });
@@ -171,20 +171,25 @@ impl Core {
         let state = &mut *guard;
         let index = state.find(ctx)?;
         let arena = &mut state.arenas[index];
-        let lane = match arena.lane_of(stream) {
-            Some(lane) => lane,
-            None => arena.lane_for(Some((stream?, is_blocking?))),
+        let stream_idx = match arena.stream_idx_of(stream) {
+            Some(stream_idx) => stream_idx,
+            None => arena.stream_idx_for(Some((stream?, is_blocking?))),
         };
         if !ctx.is_alive() || arena.is_exact {
             return None;
         }
-        let ptr = arena.take(bin, lane)?;
-        arena.begin_lease(lane);
-        state.numbers.held_blocks -= 1;
-        state.numbers.n_reused += 1;
-        state.numbers.lease(nbytes);
+        let ptr = arena.take(bin, stream_idx)?;
+        arena.begin_lease(stream_idx);
+        state.statistics.held_blocks -= 1;
+        state.statistics.n_reused += 1;
+        state.statistics.lease(nbytes);
         drop(guard);
-        Some(Lease::new(self.clone(), ptr, nbytes, Place { arena: index as u32, lane, is_tight: false }))
+        Some(Lease::new(
+            self.clone(),
+            ptr,
+            nbytes,
+            BlockOrigin { arena: index as u32, stream_idx, is_exact_size: false },
+        ))
     }
 
     /// A block for a stream, from the driver when there is no other.
@@ -215,13 +220,13 @@ impl Core {
         is_blocking: Option<bool>,
     ) -> Result<Lease> {
         let of_bin = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
-        let is_exact = virtual_gpu::follows_memory(ctx.table());
+        let is_exact = virtual_gpu::checks_memory(ctx.table());
         let size = if is_exact { nbytes.max(1) } else { of_bin };
         let allocate = || self.source.allocate(ctx, size);
         // Blocks that a graph keeps are not handed out again within the capture, so it may need more than the same work
         // did before.
         let first = in_relaxed_mode(allocate);
-        let (ptr, is_tight) = match first {
+        let (ptr, is_exact_size) = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
                 reclaim::run_hook();
                 if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
@@ -235,13 +240,13 @@ impl Core {
         let state = &mut *guard;
         let index = state.arena_for(ctx);
         let arena = &mut state.arenas[index];
-        let lane = arena.lane_for(stream.zip(is_blocking));
-        arena.begin_lease(lane);
-        let place = Place { arena: index as u32, lane, is_tight };
-        state.numbers.take(place.size_of(nbytes));
-        state.numbers.lease(nbytes);
+        let stream_idx = arena.stream_idx_for(stream.zip(is_blocking));
+        arena.begin_lease(stream_idx);
+        let origin = BlockOrigin { arena: index as u32, stream_idx, is_exact_size };
+        state.statistics.take(origin.size_of(nbytes));
+        state.statistics.lease(nbytes);
         drop(guard);
-        Ok(Lease::new(self.clone(), ptr, nbytes, place))
+        Ok(Lease::new(self.clone(), ptr, nbytes, origin))
     }
 
     /// Gives held blocks of the device back to the driver, the largest first, until it can allocate `size` bytes, which
@@ -297,8 +302,8 @@ impl Core {
         let Some(arena) = arenas.max_by_key(|arena| arena.largest_bin()) else { return false };
         let Some((bin, ptr)) = arena.take_largest() else { return false };
         let ctx = arena.ctx.clone();
-        state.numbers.held_blocks -= 1;
-        state.numbers.give_back(alloc_size(bin).unwrap_or(0));
+        state.statistics.held_blocks -= 1;
+        state.statistics.give_back(alloc_size(bin).unwrap_or(0));
         drop(guard);
         if let Some(ctx) = ctx {
             self.free_block(&ctx, ptr);
@@ -314,11 +319,11 @@ impl Core {
 
     /// Gives all held blocks back to the driver.
     pub(super) fn free_held(&self) {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return;
         }
         while self.free_one(None) {}
-        let leftovers = self.lock().tidy();
+        let leftovers = self.lock().drop_dead_arenas();
         drop(leftovers);
     }
 
@@ -336,7 +341,7 @@ impl Core {
 
     /// Keeps nothing from now on.
     pub(super) fn stop_holding(&self) {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return;
         }
         self.lock().stopped = true;
@@ -349,34 +354,34 @@ impl Core {
     }
 
     pub(super) fn statistics(&self) -> PoolStatistics {
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return PoolStatistics::default();
         }
         let mut guard = self.lock();
-        let leftovers = guard.tidy();
-        let numbers = guard.numbers;
+        let leftovers = guard.drop_dead_arenas();
+        let statistics = guard.statistics;
         drop(guard);
         drop(leftovers);
-        numbers
+        statistics
     }
 
     /// The context of a block in use, unless it is gone.
-    pub(super) fn context_of(&self, place: Place) -> Option<Context> {
-        if process::is_gone() {
+    pub(super) fn context_of(&self, origin: BlockOrigin) -> Option<Context> {
+        if process::is_forked_or_exiting() {
             return None;
         }
-        self.lock().arenas[place.arena as usize].ctx.clone().filter(Context::is_alive)
+        self.lock().arenas[origin.arena as usize].ctx.clone().filter(Context::is_alive)
     }
 
     /// The stream that a block was allocated for, unless it is the default one.
-    pub(super) fn stream_of(&self, place: Place) -> Option<Stream> {
-        self.lock().arenas[place.arena as usize].stream_of(place.lane)
+    pub(super) fn stream_of(&self, origin: BlockOrigin) -> Option<Stream> {
+        self.lock().arenas[origin.arena as usize].stream_of(origin.stream_idx)
     }
 
     /// Takes a block back.
     #[inline]
-    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, place: Place, others: Vec<Option<Stream>>) {
-        if process::is_gone() {
+    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
+        if process::is_forked_or_exiting() {
             return;
         }
         if let Some(mut labels) = self.labels() {
@@ -390,26 +395,26 @@ impl Core {
         let bin = bin_number(nbytes);
         let mut guard = self.lock();
         let state = &mut *guard;
-        let arena = &mut state.arenas[place.arena as usize];
-        arena.end_lease(place.lane);
-        state.numbers.end_lease(nbytes);
+        let arena = &mut state.arenas[origin.arena as usize];
+        arena.end_lease(origin.stream_idx);
+        state.statistics.end_lease(nbytes);
         // What a graph that is being captured refers to stays allocated.
-        let is_kept = !state.stopped && !place.is_tight && (!arena.is_exact || is_any_capturing());
+        let is_kept = !state.stopped && !origin.is_exact_size && (!arena.is_exact || is_any_capturing());
         if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
-            let lanes = match streams.is_empty() {
+            let stream_idxs = match streams.is_empty() {
                 true => Vec::new(),
-                false => streams.iter().map(|stream| arena.lane_for(*stream)).collect(),
+                false => streams.iter().map(|stream| arena.stream_idx_for(*stream)).collect(),
             };
-            arena.hold(bin, ptr, place.lane, lanes);
-            state.numbers.held_blocks += 1;
+            arena.insert_free(bin, ptr, origin.stream_idx, stream_idxs);
+            state.statistics.held_blocks += 1;
             if self.trims_when_idle {
-                trim::watch(state.numbers.managed_bytes - state.numbers.active_bytes);
+                trim::watch(state.statistics.managed_bytes - state.statistics.active_bytes);
             }
             return;
         }
         let ctx = arena.ctx.clone();
-        state.numbers.give_back(place.size_of(nbytes));
-        let leftovers = state.tidy();
+        state.statistics.give_back(origin.size_of(nbytes));
+        let leftovers = state.drop_dead_arenas();
         drop(guard);
         if let Some(ctx) = ctx {
             self.free_block(&ctx, ptr);
@@ -436,13 +441,13 @@ impl Core {
             polls.iter_mut().for_each(|poll| poll.run(ctx));
             Ok(())
         });
-        // A lane that is being polled keeps its arena from being closed, so the index still fits.
+        // A stream that is being polled keeps its arena from being closed, so the index still fits.
         let streams = self.lock().arenas[index].end_poll(polls);
         drop(streams);
     }
 }
 
-impl Poll {
+impl StreamPoll {
     /// Finds out whether the stream has passed what its event stands for. An error leaves the blocks
     /// to this stream.
     fn run(&mut self, ctx: &Context) {
@@ -513,12 +518,12 @@ impl reclaim::Reclaim for Core {
     }
 
     fn trim_idle(&self) -> bool {
-        if !self.trims_when_idle || process::is_gone() {
+        if !self.trims_when_idle || process::is_forked_or_exiting() {
             return false;
         }
         let mut state = self.lock();
-        let now = (state.numbers.n_allocations, state.numbers.held_blocks);
-        let was_busy = std::mem::replace(&mut state.seen, now) != now;
+        let now = (state.statistics.n_allocations, state.statistics.held_blocks);
+        let was_busy = std::mem::replace(&mut state.last_activity, now) != now;
         drop(state);
         if now.1 > 0 && !was_busy {
             self.free_idle();

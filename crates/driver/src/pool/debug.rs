@@ -1,6 +1,6 @@
 //! A pool that tells what its memory is for.
 
-use super::core::{Core, Options};
+use super::core::{Core, PoolOptions};
 use super::device::{DeviceMemoryPool, PooledDeviceAllocation};
 use super::source::Source;
 use crate::error::Result;
@@ -62,7 +62,7 @@ impl DebugMemoryPool {
 impl DeviceMemoryPool {
     /// An empty pool that remembers what its memory is for.
     pub fn labelled() -> Self {
-        Self(Core::new(Source::Device, Options { is_labelled: true, ..Options::default() }))
+        Self(Core::new(Source::Device, PoolOptions { is_labelled: true, ..PoolOptions::default() }))
     }
 
     /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::labelled`]; and whether

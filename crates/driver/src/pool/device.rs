@@ -1,6 +1,6 @@
 //! Pools of device memory.
 
-use super::core::{Core, Options};
+use super::core::{Core, PoolOptions};
 use super::lease::Lease;
 use super::methods::{allocation_methods, pool_methods};
 use super::source::Source;
@@ -26,13 +26,13 @@ impl Default for DeviceMemoryPool {
 impl DeviceMemoryPool {
     /// An empty pool.
     pub fn new() -> Self {
-        Self(Core::new(Source::Device, Options::default()))
+        Self(Core::new(Source::Device, PoolOptions::default()))
     }
 
     /// An empty pool that keeps unused blocks for its own process only as long as that goes on allocating:
     /// when nothing was taken from it or given back for one to two seconds, they go back to the driver.
     pub fn trimmed_when_idle() -> Self {
-        Self(Core::new(Source::Device, Options { trims_when_idle: true, ..Options::default() }))
+        Self(Core::new(Source::Device, PoolOptions { trims_when_idle: true, ..PoolOptions::default() }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pools of page-locked host memory.
 
-use super::core::{Core, Options};
+use super::core::{Core, PoolOptions};
 use super::lease::Lease;
 use super::methods::{allocation_methods, pool_methods};
 use super::source::Source;
@@ -28,7 +28,7 @@ impl Default for PageLockedMemoryPool {
 impl PageLockedMemoryPool {
     /// An empty pool.
     pub fn new(allocator: PageLockedAllocator) -> Self {
-        Self(Core::new(Source::Host(allocator.flags), Options::default()))
+        Self(Core::new(Source::Host(allocator.flags), PoolOptions::default()))
     }
 }
 

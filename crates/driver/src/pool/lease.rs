@@ -1,10 +1,10 @@
 //! A block that somebody uses, until it goes back to its pool.
 
-use super::arena::DEFAULT_LANE;
-use super::core::{Core, Place, freed_twice};
+use super::arena::DEFAULT_STREAM_IDX;
+use super::core::{BlockOrigin, Core, freed_twice};
 use crate::context::Context;
 use crate::error::Result;
-use crate::graph::{is_any_capturing, keep_in_capture};
+use crate::graph::{is_any_capturing, retain_in_capture};
 use crate::stream::{Stream, is_any_entered};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,26 +15,26 @@ struct Uses {
     /// Further streams; `None` is the legacy default stream.
     others: Vec<Option<Stream>>,
     /// Held by the graphs that work with the block was captured into.
-    captured: Option<Arc<Captured>>,
+    captured: Option<Arc<CapturedBlock>>,
 }
 
 /// A block that somebody gave up while graphs still name its address. It goes back with the last of them.
 #[derive(Default)]
-struct Captured(Mutex<Option<Lease>>);
+struct CapturedBlock(Mutex<Option<Lease>>);
 
 pub(super) struct Lease {
     core: Arc<Core>,
     ptr: u64,
     nbytes: usize,
-    place: Place,
+    origin: BlockOrigin,
     freed: AtomicBool,
     uses: Mutex<Uses>,
 }
 
 impl Lease {
     #[inline]
-    pub(super) fn new(core: Arc<Core>, ptr: u64, nbytes: usize, place: Place) -> Self {
-        Self { core, ptr, nbytes, place, freed: AtomicBool::new(false), uses: Mutex::default() }
+    pub(super) fn new(core: Arc<Core>, ptr: u64, nbytes: usize, origin: BlockOrigin) -> Self {
+        Self { core, ptr, nbytes, origin, freed: AtomicBool::new(false), uses: Mutex::default() }
     }
 
     #[inline]
@@ -48,7 +48,7 @@ impl Lease {
     }
 
     pub(super) fn context(&self) -> Option<Context> {
-        self.core.context_of(self.place)
+        self.core.context_of(self.origin)
     }
 
     #[inline]
@@ -64,17 +64,17 @@ impl Lease {
     /// Remembers that work in another stream uses the block.
     #[inline]
     pub(super) fn used_in(&self, stream: Option<&Stream>) {
-        if stream.is_some() || self.place.lane != DEFAULT_LANE || is_any_entered() {
+        if stream.is_some() || self.origin.stream_idx != DEFAULT_STREAM_IDX || is_any_entered() {
             self.note_use(stream);
         }
     }
 
     fn note_use(&self, stream: Option<&Stream>) {
         let stream = stream.cloned().or_else(Stream::current).filter(|stream| !stream.is_legacy_default());
-        if stream.is_none() && self.place.lane == DEFAULT_LANE {
+        if stream.is_none() && self.origin.stream_idx == DEFAULT_STREAM_IDX {
             return;
         }
-        if is_any_capturing() && keep_in_capture(stream.as_ref(), || self.captured()) {
+        if is_any_capturing() && retain_in_capture(stream.as_ref(), || self.captured()) {
             return;
         }
         let others = &mut self.uses.lock().unwrap_or_else(PoisonError::into_inner).others;
@@ -90,7 +90,7 @@ impl Lease {
     #[inline]
     pub(super) fn has_other_uses(&self) -> bool {
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        self.place.lane != DEFAULT_LANE || !uses.others.is_empty() || uses.captured.is_some()
+        self.origin.stream_idx != DEFAULT_STREAM_IDX || !uses.others.is_empty() || uses.captured.is_some()
     }
 
     /// Waits for work that the default stream need not wait for.
@@ -102,7 +102,7 @@ impl Lease {
                 uses.captured.is_some(),
             )
         };
-        streams.extend(self.core.stream_of(self.place));
+        streams.extend(self.core.stream_of(self.origin));
         if is_captured || streams.iter().any(Stream::is_closed) {
             return self.context().map_or(Ok(()), |ctx| ctx.with_current(|| ctx.wait()));
         }
@@ -111,7 +111,7 @@ impl Lease {
 
     /// What graphs hold in place of the block.
     #[cold]
-    fn captured(&self) -> Arc<Captured> {
+    fn captured(&self) -> Arc<CapturedBlock> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner).captured.get_or_insert_default().clone()
     }
 
@@ -127,14 +127,14 @@ impl Lease {
     #[inline]
     fn give_back(&self, uses: Uses) {
         match uses.captured {
-            None => self.core.give_back(self.ptr, self.nbytes, self.place, uses.others),
-            Some(captured) => self.leave_to_graphs(&captured, uses.others),
+            None => self.core.give_back(self.ptr, self.nbytes, self.origin, uses.others),
+            Some(captured) => self.hand_to_graphs(&captured, uses.others),
         }
     }
 
     #[cold]
-    fn leave_to_graphs(&self, captured: &Captured, others: Vec<Option<Stream>>) {
-        let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.place);
+    fn hand_to_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
+        let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.origin);
         block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
         *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
     }

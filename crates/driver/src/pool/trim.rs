@@ -11,14 +11,14 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// Less than this is left to the process.
-const MUCH_BYTES: usize = 1 << 20;
+const MIN_TRIMMED_BYTES: usize = 1 << 20;
 
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// Sees to it that memory which is kept unused goes back some time.
 #[inline]
 pub(super) fn watch(unused_bytes: usize) {
-    if unused_bytes >= MUCH_BYTES && !IS_RUNNING.load(Ordering::Relaxed) {
+    if unused_bytes >= MIN_TRIMMED_BYTES && !IS_RUNNING.load(Ordering::Relaxed) {
         start();
     }
 }
@@ -38,7 +38,7 @@ fn start() {
 fn run() {
     loop {
         std::thread::sleep(PERIOD);
-        if process::is_gone() {
+        if process::is_forked_or_exiting() {
             return;
         }
         if is_any_capturing() || reclaim::trim_idle() {

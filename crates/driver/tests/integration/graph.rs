@@ -5,7 +5,7 @@ use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
 use rtcg_driver::{
     Context, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module, Place,
-    Stream, keep_in_capture, linear_copy,
+    Stream, linear_copy, retain_in_capture,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -243,13 +243,13 @@ fn streams_are_captured() {
             unsafe { function.launch(node.grid, node.block, 0, Some(stream), &node.args) }.unwrap();
         };
         assert_eq!(stream.capture_status().unwrap(), CU_STREAM_CAPTURE_STATUS_NONE);
-        assert!(stream.capture_info().unwrap().is_none() && !keep_in_capture(Some(&stream), || Arc::new(())));
+        assert!(stream.capture_info().unwrap().is_none() && !retain_in_capture(Some(&stream), || Arc::new(())));
         let (graph, ()) = stream
             .capture(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, || {
                 launch(&stream, 2.0);
                 fork.record(Some(&stream))?;
                 side.wait_for_event(&fork)?;
-                assert!(side.is_capturing()? && keep_in_capture(Some(&side), || a.clone()));
+                assert!(side.is_capturing()? && retain_in_capture(Some(&side), || a.clone()));
                 launch(&side, 3.0);
                 join.record(Some(&side))?;
                 stream.wait_for_event(&join)?;

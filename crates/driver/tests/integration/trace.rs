@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PTX: &[u8] = include_bytes!("kernels.ptx");
 
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_trace() -> MutexGuard<'static, ()> {
+    static TRACE_LOCK: Mutex<()> = Mutex::new(());
+    TRACE_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn file(name: &str) -> PathBuf {
@@ -66,7 +66,7 @@ fn number_after(line: &str, key: &str) -> f64 {
 #[test]
 fn calls_have_arguments_results_and_times() {
     own_process!();
-    let _turn = turn();
+    let _turn = lock_trace();
     let lines = traced("calls", || {
         launch_in_a_stream();
         assert!(mem_alloc(0).is_err());
@@ -103,7 +103,7 @@ fn check_kernel(lines: &[String], device: &str) {
 #[test]
 fn kernels_have_spans_on_their_stream() {
     own_process!();
-    let _turn = turn();
+    let _turn = lock_trace();
     let lines = traced("kernels", launch_in_a_stream);
     let is_virtual = Device::new(0).unwrap().is_virtual();
     check_kernel(&lines, if is_virtual { "virtual GPU, context" } else { "GPU, context" });
@@ -112,7 +112,7 @@ fn kernels_have_spans_on_their_stream() {
 #[test]
 fn kernels_of_any_device_can_be_timed_by_events() {
     own_process!();
-    let _turn = turn();
+    let _turn = lock_trace();
     trace::set_events_for_every_device(true);
     let lines = traced("events", launch_in_a_stream);
     trace::set_events_for_every_device(false);
@@ -123,7 +123,7 @@ fn kernels_of_any_device_can_be_timed_by_events() {
 #[test]
 fn ranges_and_marks_are_on_the_thread() {
     own_process!();
-    let _turn = turn();
+    let _turn = lock_trace();
     let lines = traced("ranges", || {
         let _outer = trace::nvtx::range("say \"outer\"");
         trace::nvtx::mark("now");
@@ -136,7 +136,7 @@ fn ranges_and_marks_are_on_the_thread() {
 #[test]
 fn without_a_trace_nothing_is_written() {
     own_process!();
-    let _turn = turn();
+    let _turn = lock_trace();
     assert!(!trace::is_on());
     assert_eq!(trace::stop().expect("nothing can fail"), None);
     trace::nvtx::mark("nobody hears this");

@@ -2,9 +2,9 @@
 //! each other through shared memory.
 
 use super::Node;
-use super::body::{Gen, fixed, line};
+use super::body::{Generator, fixed, line};
 
-impl Gen {
+impl Generator {
     /// Threads exchange values through shared memory: write, barrier, read another's, barrier.
     pub(crate) fn exchange(&mut self) -> Node {
         match self.random.below(8) {
@@ -70,7 +70,7 @@ impl Gen {
         ))])
     }
 
-    /// As [`Gen::exchange`], with an `mbarrier` between writing and reading.
+    /// As [`Generator::exchange`], with an `mbarrier` between writing and reading.
     fn exchange_by_mbarrier(&mut self) -> Node {
         let (object, at, from) = (self.scratch('r'), self.scratch('r'), self.scratch('r'));
         let (first, over, state) = (self.scratch('p'), self.scratch('p'), self.scratch('d'));

@@ -3,16 +3,16 @@
 use super::coverage::{Cell, Kind, takes_constant};
 use super::forms::{FAMILIES, Form, forms_of};
 use super::surfaces::Role;
-use super::{D, H, Node, P, R, RESULT, SLOT, Target, real};
+use super::{D, H, Node, P, R, RESULT, SLOT, Target, hardware_filter};
 use crate::random::Random;
 use crate::texture::Object;
 use std::collections::BTreeSet;
 
 /// What holds at a place of the program.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
+pub(crate) struct GenContext {
     /// All threads of the block are here together.
-    pub(crate) together: bool,
+    pub(crate) all_threads_here: bool,
     /// Nested constructs that may still be opened.
     pub(crate) depth: usize,
     /// Labels of ends of constructs that any thread may jump to.
@@ -22,7 +22,7 @@ pub(crate) struct Place {
 }
 
 /// State of the generation.
-pub(crate) struct Gen {
+pub(crate) struct Generator {
     pub(crate) random: Random,
     pub(crate) target: Target,
     pub(crate) full_warps: bool,
@@ -36,11 +36,11 @@ pub(crate) struct Gen {
     pub(crate) functions: Vec<Node>,
     pub(crate) n_functions: usize,
     /// Whether some threads may have left the kernel.
-    pub(crate) left: bool,
+    pub(crate) some_may_have_exited: bool,
     /// Which cells of the coverage the program has, with their instructions.
     pub(crate) cells: BTreeSet<(Cell, String)>,
     /// Registers of this construct that have the same value in all lanes.
-    pub(crate) fresh: Vec<(char, String)>,
+    pub(crate) uniform_registers: Vec<(char, String)>,
     /// Whether counters in shared memory were updated since they were last read.
     pub(crate) counts_in_shared: bool,
     /// Texture and surface objects, and what is done with surfaces.
@@ -69,14 +69,15 @@ pub(crate) fn fixed(text: impl Into<String>) -> Node {
     Node::Fixed(text.into())
 }
 
-impl Gen {
-    pub(crate) fn new(random: Random, target: Target, block: [u32; 3], objects: Vec<Object>) -> Gen {
+impl Generator {
+    pub(crate) fn new(random: Random, target: Target, block: [u32; 3], objects: Vec<Object>) -> Generator {
         let families = FAMILIES.iter().map(|(weight, lines)| {
             let forms = lines.iter().map(|l| forms_of(l)).filter(|f| f[0].capability <= target.capability);
-            let fitting = forms.map(|row| row.into_iter().filter(|f| !target.real || real::fits(f)).collect());
+            let fitting =
+                forms.map(|row| row.into_iter().filter(|f| !target.real || hardware_filter::fits(f)).collect());
             (*weight, fitting.filter(|row: &Vec<Form>| !row.is_empty()).collect())
         });
-        let mut made = Gen {
+        let mut made = Generator {
             random,
             target,
             full_warps: block.iter().product::<u32>() % 32 == 0,
@@ -86,9 +87,9 @@ impl Gen {
             n_scratch: [0; 4],
             functions: vec![],
             n_functions: 0,
-            left: false,
+            some_may_have_exited: false,
             cells: BTreeSet::new(),
-            fresh: vec![],
+            uniform_registers: vec![],
             counts_in_shared: false,
             roles: vec![],
             objects: vec![],
@@ -200,7 +201,7 @@ impl Gen {
             }
             texts.push(text);
         }
-        let before = if self.target.real { self.spare(&opcode, &mut texts) } else { String::new() };
+        let before = if self.target.real { self.replace_unsafe_operands(&opcode, &mut texts) } else { String::new() };
         (before, format!("{opcode} {};", texts.join(", ")))
     }
 
@@ -216,7 +217,7 @@ impl Gen {
     fn plain(&mut self) -> Node {
         let guard = self.guard();
         let (before, text) = self.instruction();
-        let guard = if self.target.real && real::unguarded(&text) { String::new() } else { guard };
+        let guard = if self.target.real && hardware_filter::unguarded(&text) { String::new() } else { guard };
         line(format!("{before}{guard}{text}"))
     }
 
@@ -296,14 +297,14 @@ impl Gen {
     }
 
     /// A sequence of about `n` constructs.
-    pub(crate) fn sequence(&mut self, place: &Place, n: usize) -> Vec<Node> {
+    pub(crate) fn sequence(&mut self, place: &GenContext, n: usize) -> Vec<Node> {
         (0..n).map(|_| self.node(place)).collect()
     }
 
-    fn node(&mut self, place: &Place) -> Node {
+    fn node(&mut self, place: &GenContext) -> Node {
         let nested = if place.depth > 0 { 1 } else { 0 };
-        let warp = if place.function || self.left { 0 } else { 1 };
-        let together = u32::from(place.together && !self.left);
+        let warp = if place.function || self.some_may_have_exited { 0 } else { 1 };
+        let together = u32::from(place.all_threads_here && !self.some_may_have_exited);
         let exits = u32::from(!place.exits.is_empty());
         let weights = [
             60,
@@ -315,7 +316,7 @@ impl Gen {
             5 * nested,
             if self.target.real { 0 } else { 2 * nested },
             2 * nested,
-            (if place.together { 8 } else { 4 }) * warp,
+            (if place.all_threads_here { 8 } else { 4 }) * warp,
             3 * together,
             exits * 2,
             3 * u32::from(!place.function),
@@ -384,7 +385,7 @@ impl Gen {
         self.initial_values(&mut nodes);
         nodes.extend(self.uniform_values(false));
         nodes.push(self.fill_shared());
-        let place = Place { together: true, depth: 3, ..Place::default() };
+        let place = GenContext { all_threads_here: true, depth: 3, ..GenContext::default() };
         for _ in 0..2 + self.random.below(4) {
             let n = 3 + self.random.below(8);
             nodes.extend(self.sequence(&place, n));
@@ -394,7 +395,7 @@ impl Gen {
                 let (p, k) = (self.scratch('p'), self.random.below(40));
                 let how = ["ret", "exit"][self.random.below(2)];
                 nodes.push(line(format!("setp.eq.u32 {p}, %lane, {k};\n@{p} {how};")));
-                self.left = true;
+                self.some_may_have_exited = true;
             }
             if self.random.one_in(8) {
                 self.leave(&mut nodes);
@@ -420,15 +421,15 @@ impl Gen {
     /// Threads beyond a bound leave, in most cases only if some stay; else what they have so far is seen.
     fn leave(&mut self, nodes: &mut Vec<Node>) {
         nodes.extend(self.read_counters());
-        if !self.left && !self.random.one_in(4) {
-            let leave = self.leave_but_some();
+        if !self.some_may_have_exited && !self.random.one_in(4) {
+            let leave = self.leave_unless_all();
             nodes.push(leave);
         } else {
             self.dump(nodes);
             let leave = self.leave_beyond();
             nodes.push(leave);
         }
-        self.left = true;
+        self.some_may_have_exited = true;
     }
 
     /// Who the thread is and where its memory lies.
@@ -533,7 +534,7 @@ impl Gen {
              mov.u32 %tx, %tid.x;\nmov.u32 %lin, %tx;\nmov.u32 %gid, %tx;\nmov.u32 %lane, %laneid;",
         )];
         self.values_of_function(&mut nodes);
-        let place = Place { depth: 1, function: true, ..Place::default() };
+        let place = GenContext { depth: 1, function: true, ..GenContext::default() };
         let n = 3 + self.random.below(6);
         nodes.extend(self.sequence(&place, n));
         if self.random.one_in(3) {

@@ -1,11 +1,11 @@
 //! Branches, loops, switches, jumps out of them, and calls.
 
 use super::Node;
-use super::body::{Gen, Place, fixed, line};
+use super::body::{GenContext, Generator, fixed, line};
 
-impl Gen {
-    fn inner(&mut self, place: &Place, end: Option<&String>) -> Place {
-        let mut inner = Place { depth: place.depth.saturating_sub(1), together: false, ..place.clone() };
+impl Generator {
+    fn inner(&mut self, place: &GenContext, end: Option<&String>) -> GenContext {
+        let mut inner = GenContext { depth: place.depth.saturating_sub(1), all_threads_here: false, ..place.clone() };
         inner.exits.extend(end.cloned());
         inner
     }
@@ -32,7 +32,7 @@ impl Gen {
     }
 
     /// `if`, with or without `else`.
-    pub(crate) fn branch(&mut self, place: &Place) -> Node {
+    pub(crate) fn branch(&mut self, place: &GenContext) -> Node {
         let (mut nodes, condition) = self.condition();
         let (other, end) = (self.label(), self.label());
         let inner = self.inner(place, Some(&end));
@@ -53,7 +53,7 @@ impl Gen {
 
     /// A loop of one to four rounds, as many in all threads or not, with the test at its end or at
     /// its beginning, sometimes left or continued in its middle.
-    pub(crate) fn repeat(&mut self, place: &Place) -> Node {
+    pub(crate) fn repeat(&mut self, place: &GenContext) -> Node {
         let (head, next, end) = (self.label(), self.label(), self.label());
         let (count, again) = (self.scratch('r'), self.scratch('p'));
         let (trips, uniform) = match self.random.below(4) {
@@ -62,9 +62,9 @@ impl Gen {
             2 => (format!("and.b32 {count}, %lane, 3;\nadd.u32 {count}, {count}, 1;"), false),
             _ => (format!("and.b32 {count}, {}, 3;\nadd.u32 {count}, {count}, 1;", self.reg('r')), false),
         };
-        let together = place.together && uniform && self.random.one_in(2);
+        let together = place.all_threads_here && uniform && self.random.one_in(2);
         let mut inner = self.inner(place, if together { None } else { Some(&end) });
-        inner.together = together;
+        inner.all_threads_here = together;
         let mut nodes = vec![fixed(trips)];
         let early = self.random.one_in(3);
         nodes.push(fixed(format!("{head}:")));
@@ -98,7 +98,7 @@ impl Gen {
     }
 
     /// A loop that is entered at two places.
-    pub(crate) fn irreducible(&mut self, place: &Place) -> Node {
+    pub(crate) fn irreducible(&mut self, place: &GenContext) -> Node {
         let (head, middle, end) = (self.label(), self.label(), self.label());
         let (count, again) = (self.scratch('r'), self.scratch('p'));
         let inner = self.inner(place, Some(&end));
@@ -119,7 +119,7 @@ impl Gen {
     }
 
     /// `brx.idx`
-    pub(crate) fn switch(&mut self, place: &Place) -> Node {
+    pub(crate) fn switch(&mut self, place: &GenContext) -> Node {
         let end = self.label();
         let labels: Vec<String> = (0..4).map(|_| self.label()).collect();
         let (list, index) = (self.label(), self.scratch('r'));
@@ -143,7 +143,7 @@ impl Gen {
     }
 
     /// A jump to the end of any construct around.
-    pub(crate) fn jump_out(&mut self, place: &Place) -> Node {
+    pub(crate) fn jump_out(&mut self, place: &GenContext) -> Node {
         let label = place.exits[self.random.below(place.exits.len())].clone();
         let not = if self.random.one_in(2) { "!" } else { "" };
         line(format!("@{not}{} bra {label};", self.reg('p')))
@@ -171,7 +171,7 @@ impl Gen {
     /// A call of one of the functions made so far, directly or through a register.
     pub(crate) fn call(&mut self) -> Node {
         if self.n_functions == 0 {
-            return self.branch(&Place { depth: 1, function: true, ..Place::default() });
+            return self.branch(&GenContext { depth: 1, function: true, ..GenContext::default() });
         }
         let (a, dst) = (self.reg('r'), self.reg('r'));
         let first = self.random.below(self.n_functions);

@@ -1,13 +1,13 @@
 //! What came with compute capability 9.0 to move memory: bulk copies into and out of shared memory, and
 //! exchanges of 16 bytes.
 
-use super::body::{Gen, fixed, line};
+use super::body::{Generator, fixed, line};
 use super::{INPUT, Node, SLOT};
 
 /// Bytes of shared memory that all threads exchange values in.
 const PHASE: usize = 2048;
 
-impl Gen {
+impl Generator {
     /// Whether the device has them.
     pub(crate) fn has_bulk_copies(&self) -> bool {
         self.target.capability >= 90

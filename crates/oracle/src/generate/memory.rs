@@ -1,6 +1,6 @@
 //! Loads, stores and atomics, always inside memory that the thread may use.
 
-use super::body::{Gen, Place, fixed, line};
+use super::body::{GenContext, Generator, fixed, line};
 use super::coverage::{BINS, COMMUTING};
 use super::{INPUT, Node, SLOT};
 
@@ -73,7 +73,7 @@ pub(crate) fn braced(shape: &Shape, mut names: Vec<String>) -> String {
     if shape.n == 1 { names.remove(0) } else { format!("{{{}}}", names.join(", ")) }
 }
 
-impl Gen {
+impl Generator {
     /// Variables of module scope.
     pub(crate) fn tables(&mut self) -> Vec<Node> {
         let mut bytes = |n: usize| {
@@ -151,11 +151,11 @@ impl Gen {
         list[self.random.below(list.len())]
     }
 
-    pub(crate) fn memory(&mut self, place: &Place) -> Node {
+    pub(crate) fn memory(&mut self, place: &GenContext) -> Node {
         match self.random.below(if place.function { 7 } else { 10 }) {
             0 => self.read_table(),
             1 => self.read_input(),
-            2 => self.read_neighbours(),
+            2 => self.read_adjacent_lanes(),
             3 | 4 => self.own_global(),
             5 => self.own_local(),
             6 => self.own_atomic("global"),
@@ -206,7 +206,7 @@ impl Gen {
 
     /// Elements of the input that lie next to each other from lane to lane; the index may wrap
     /// around, and lanes whose index lies outside read nothing.
-    fn read_neighbours(&mut self) -> Node {
+    fn read_adjacent_lanes(&mut self) -> Node {
         let shape = self.shape();
         let (p, r, d) = (self.scratch('p'), self.scratch('r'), self.scratch('d'));
         let base = self.pick(&["%lin", "%tx", "%lane", "%gid"]);

@@ -12,10 +12,10 @@ mod control;
 mod copies;
 pub mod coverage;
 mod forms;
-mod lanes;
+mod hardware_filter;
+mod lane_numbers;
 mod memory;
 mod objects;
-mod real;
 mod strides;
 mod surfaces;
 mod tensor;
@@ -24,8 +24,8 @@ mod warps;
 
 use crate::machine::{Buffer, Launch, Report};
 use crate::random::Random;
-use crate::texture::{Object, Placed};
-use body::Gen;
+use crate::texture::{Object, PlacedObject};
+use body::Generator;
 pub use objects::MAX_OBJECTS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ use std::fmt::Write;
 pub struct Target {
     /// `.target sm_...`, 80 or more; some instructions need 90.
     pub capability: u32,
-    /// For a real device: without what `ptxas` is known to get wrong, see `generate/real.rs`.
+    /// For a real device: without what `ptxas` is known to get wrong, see `generate/hardware_filter.rs`.
     pub real: bool,
 }
 
@@ -148,7 +148,7 @@ pub fn generate_covering(seed: u64, target: Target) -> (Program, BTreeSet<(cover
     // Real devices filter in their own ways.
     let with_objects = !target.real && own.one_in(3);
     let objects = if with_objects { objects::objects(&mut own, threads) } else { vec![] };
-    let mut generator = Gen::new(random, target, block, objects.clone());
+    let mut generator = Generator::new(random, target, block, objects.clone());
     let program = Program { seed, nodes: generator.module(), grid, block, uniform, objects };
     (program, generator.cells)
 }
@@ -171,7 +171,7 @@ pub struct Addresses {
 }
 
 /// Addresses for the oracle alone.
-pub const PLACES: Addresses = Addresses {
+pub const ORACLE_ADDRESSES: Addresses = Addresses {
     input: 0x1_0000_0000,
     out: 0x2_0000_0000,
     slots: 0x3_0000_0000,
@@ -252,7 +252,7 @@ impl Program {
         params.extend(self.uniform.2.to_le_bytes());
         at.handles[..self.objects.len()].iter().for_each(|h| params.extend(h.to_le_bytes()));
         let placed = self.objects.iter().zip(at.handles.iter().zip(at.objects));
-        let objects = placed.map(|(&object, (&handle, address))| Placed { handle, address, object }).collect();
+        let objects = placed.map(|(&object, (&handle, address))| PlacedObject { handle, address, object }).collect();
         Launch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
     }
 
@@ -273,8 +273,8 @@ impl Program {
         if parsed.has_errors() {
             return Err(parsed.render("program.ptx"));
         }
-        let mut buffers = self.buffers(PLACES);
-        let report = crate::run(&parsed.module, KERNEL, &self.launch(PLACES), &mut buffers);
+        let mut buffers = self.buffers(ORACLE_ADDRESSES);
+        let report = crate::run(&parsed.module, KERNEL, &self.launch(ORACLE_ADDRESSES), &mut buffers);
         Ok((buffers, report.map_err(|e| e.to_string())?))
     }
 }

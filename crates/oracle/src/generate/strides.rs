@@ -1,14 +1,14 @@
-//! Bounds and loops over a grid as compilers write them: a thread's number is compared with a bound
+//! Bounds and loops over a grid as compilers write them: a thread's index is compared with a bound
 //! that all threads share, signed or not, near the ends of the numbers too; loops go on by a stride,
 //! unrolled or not, and load what is the same for all lanes beside what lies next to each other.
 
-use super::body::{Gen, Place, fixed, line};
+use super::body::{GenContext, Generator, fixed, line};
 use super::{INPUT, Node};
 
 /// Rounds after which a loop whose index wraps around is left.
 const ROUNDS: usize = 6;
 /// Indices of other loops stay below this, and their accesses inside the input.
-const FAR: usize = 400;
+const MAX_INDEX: usize = 400;
 
 /// A loop in the making.
 struct Stride {
@@ -28,7 +28,7 @@ struct Stride {
     sum: String,
 }
 
-impl Gen {
+impl Generator {
     /// The number of a thread, from lane to lane one more, in rows perhaps, and the code that makes it.
     fn thread_number(&mut self) -> (String, String) {
         match self.random.below(8) {
@@ -54,7 +54,7 @@ impl Gen {
         (format!("{opcode}.{ty} {r}, [%in+{at}];"), r)
     }
 
-    /// Code that compares a thread's number with a bound of all threads, and the predicate.
+    /// Code that compares a thread's index with a bound of all threads, and the predicate.
     pub(crate) fn within_bound(&mut self) -> (Vec<Node>, String) {
         let (p, r) = (self.scratch('p'), self.scratch('r'));
         let (before, base) = self.thread_number();
@@ -92,8 +92,8 @@ impl Gen {
         Node::Group(nodes)
     }
 
-    /// As [`Gen::leave_beyond`], unless that were all threads of the block, which are all there.
-    pub(crate) fn leave_but_some(&mut self) -> Node {
+    /// As [`Generator::leave_beyond`], unless that were all threads of the block, which are all there.
+    pub(crate) fn leave_unless_all(&mut self) -> Node {
         let (mut nodes, p) = self.within_bound();
         let (stays, some) = (self.scratch('p'), self.scratch('p'));
         let how = ["ret", "exit"][self.random.below(2)];
@@ -103,8 +103,8 @@ impl Gen {
         Node::Group(nodes)
     }
 
-    /// A loop whose index begins at the thread's number and goes on by a stride.
-    pub(crate) fn stride_loop(&mut self, place: &Place) -> Node {
+    /// A loop whose index begins at the thread's index and goes on by a stride.
+    pub(crate) fn stride_loop(&mut self, place: &GenContext) -> Node {
         let (head, end) = (self.label(), self.label());
         let mut nodes = vec![];
         let s = self.stride(place, &mut nodes);
@@ -122,7 +122,7 @@ impl Gen {
             (format!("{head}:\n{}", leave(&p)), format!("bra {head};"))
         };
         nodes.push(fixed(before));
-        let mut inner = Place { depth: 0, together: false, ..place.clone() };
+        let mut inner = GenContext { depth: 0, all_threads_here: false, ..place.clone() };
         inner.exits.push(end.clone());
         let unrolled = [1, 1, 2, 4][self.random.below(4)];
         for k in 0..unrolled {
@@ -144,12 +144,12 @@ impl Gen {
     }
 
     /// Index, bound and stride, and the code that makes them.
-    fn stride(&mut self, place: &Place, nodes: &mut Vec<Node>) -> Stride {
+    fn stride(&mut self, place: &GenContext, nodes: &mut Vec<Node>) -> Stride {
         let letter = if self.random.one_in(4) { 'd' } else { 'r' };
         let wraps = self.random.one_in(3);
         let near = if letter == 'r' { [0x7fff_ffffu64, 0xffff_ffff] } else { [i64::MAX as u64, u64::MAX] };
         let offset = match wraps {
-            true => near[self.random.below(2)] - self.random.below(FAR) as u64,
+            true => near[self.random.below(2)] - self.random.below(MAX_INDEX) as u64,
             false => self.random.below(100) as u64,
         };
         let (mut before, mut base) = self.thread_number();
@@ -201,7 +201,7 @@ impl Gen {
     }
 
     /// A stride of at least 16 that all threads share.
-    fn step(&mut self, place: &Place, nodes: &mut Vec<Node>) -> String {
+    fn step(&mut self, place: &GenContext, nodes: &mut Vec<Node>) -> String {
         let step = self.scratch('r');
         let text = match self.random.below(4) {
             0 => format!("mov.u32 {step}, {};", [16, 32, 64, 31, 48, 256][self.random.below(6)]),
@@ -217,7 +217,7 @@ impl Gen {
     }
 
     /// What a loop does with one index.
-    fn round(&mut self, s: &Stride, place: &Place) -> Vec<Node> {
+    fn round(&mut self, s: &Stride, place: &GenContext) -> Vec<Node> {
         let mut nodes = vec![];
         let (d, v, sum) = (self.scratch('d'), self.scratch('r'), s.sum.clone());
         if self.random.one_in(2) {

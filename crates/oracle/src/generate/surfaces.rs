@@ -2,7 +2,7 @@
 //! nobody writes.
 
 use super::Node;
-use super::body::{Gen, fixed, line};
+use super::body::{Generator, fixed, line};
 use super::textures::{name_of, vector};
 use crate::texture::{Channel, Object};
 use rtcg_ptx::ast::Geometry;
@@ -11,7 +11,7 @@ use rtcg_ptx::ast::Geometry;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Each thread has a texel.
-    Own,
+    OwnTexels,
     /// Nobody writes.
     Read,
     /// `sured` of one kind: operation, type, whether formatted.
@@ -34,7 +34,7 @@ const REDUCTIONS: [(&str, &str, bool); 13] = [
     ("or", "b32", true),
 ];
 
-impl Gen {
+impl Generator {
     /// What is done with each object, once they are known.
     pub(super) fn role(&mut self, o: &Object) -> Role {
         let fits = |&(_, ty, formatted): &(&str, &str, bool)| match formatted {
@@ -43,7 +43,7 @@ impl Gen {
         };
         let fitting: Vec<_> = REDUCTIONS.iter().filter(|r| fits(r)).collect();
         match self.random.below(4) {
-            0 | 1 => Role::Own,
+            0 | 1 => Role::OwnTexels,
             2 if !fitting.is_empty() => {
                 let &(op, ty, formatted) = fitting[self.random.below(fitting.len())];
                 Role::Reduce(op, ty, formatted)
@@ -62,8 +62,8 @@ impl Gen {
             return line(format!("{guard}suq.{what}.b32 {dst}, [%o{which}];"));
         }
         match self.roles[which] {
-            Role::Own if self.random.one_in(2) => self.own_store(which, o),
-            Role::Own => self.surface_load(which, o, true),
+            Role::OwnTexels if self.random.one_in(2) => self.own_store(which, o),
+            Role::OwnTexels => self.surface_load(which, o, true),
             Role::Read => self.surface_load(which, o, false),
             Role::Reduce(op, ty, formatted) => self.reduction(which, o, (op, ty, formatted)),
         }

@@ -1,6 +1,6 @@
 //! Products of floats by whole warps, and matrices on their way between registers and memory.
 
-use super::body::{Gen, Place, fixed, line};
+use super::body::{GenContext, Generator, fixed, line};
 use super::{INPUT, Node, SLOT};
 
 /// Shape and types of `mma` with the registers of a lane (d, a, b, c), and the capability it needs.
@@ -52,7 +52,7 @@ const WMMA: &[(&str, &str, &str, [usize; 3])] = &[
     ("m8n8k128", "b1", "s32", [1, 1, 2]),
 ];
 
-impl Gen {
+impl Generator {
     fn list(&mut self, letter: char, n: usize, scratch: bool) -> Vec<String> {
         (0..n).map(|_| if scratch { self.scratch(letter) } else { self.reg(letter) }).collect()
     }
@@ -116,8 +116,8 @@ impl Gen {
     }
 
     /// Tiles through shared memory: rows that the threads of the warp have stored, transposed or not.
-    pub(crate) fn tiles(&mut self, place: &Place) -> Node {
-        if !place.together {
+    pub(crate) fn tiles(&mut self, place: &GenContext) -> Node {
+        if !place.all_threads_here {
             return self.float_product();
         }
         // 32 threads have 256 bytes, which are two tiles.
@@ -144,7 +144,7 @@ impl Gen {
     }
 
     /// `wmma` from the input to the slots of the warp's threads.
-    pub(crate) fn wmma(&mut self, place: &Place) -> Node {
+    pub(crate) fn wmma(&mut self, place: &GenContext) -> Node {
         let (shape, ty, sum, [na, nb, nc]) = WMMA[self.random.below(WMMA.len())];
         let double = if ty == "f64" { 'd' } else { 'r' };
         let [a, b, c, d] = [na, nb, nc, nc].map(|n| self.list(double, n, true).join(", "));
@@ -180,7 +180,7 @@ impl Gen {
             layouts[0], layouts[1]
         );
         let first = d.split(',').next().unwrap_or("").to_owned();
-        if place.together && self.random.one_in(2) {
+        if place.all_threads_here && self.random.one_in(2) {
             let layout = ["row", "col"][self.random.below(2)];
             text += &format!(
                 "bar.sync 0;\nmul.wide.u32 {p}, %lane, {SLOT};\nsub.s64 {p}, %slot, {p};\nwmma.store.d.sync.aligned.{layout}.{shape}.global.{sum} [{p}], {{{d}}};\nbar.sync 0;\n"

@@ -1,12 +1,12 @@
 //! Texture instructions, and the coordinates they take.
 
 use super::Node;
-use super::body::{Gen, fixed, line};
+use super::body::{Generator, fixed, line};
 use crate::texture::{Object, Sampler, Storage};
 use rtcg_ptx::ast::Geometry;
 
 /// Bits of coordinates that lie where something changes.
-const ODD: &[u32] = &[
+const EDGE_CASE_BITS: &[u32] = &[
     0,
     0x8000_0000,
     0x3f80_0000,
@@ -50,7 +50,7 @@ pub(super) fn vector(mut list: Vec<String>) -> String {
     format!("{{{}}}", list.join(", "))
 }
 
-impl Gen {
+impl Generator {
     /// An instruction on one of the program's objects.
     pub(crate) fn object_access(&mut self) -> Node {
         let which = self.random.below(self.objects.len());
@@ -164,7 +164,7 @@ impl Gen {
             return (self.random.below(levels as usize + 3) as i32 - 1).to_string();
         }
         match self.random.below(4) {
-            0 => format!("0f{:08X}", ODD[self.random.below(ODD.len())]),
+            0 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]),
             1 => self.reg('r'),
             _ => self.scaled(levels, before),
         }
@@ -213,7 +213,7 @@ impl Gen {
     fn coordinate(&mut self, n: u32, normalized: bool, before: &mut String) -> String {
         match self.random.below(8) {
             0 => self.reg('r'),
-            1 => format!("0f{:08X}", ODD[self.random.below(ODD.len())]),
+            1 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]),
             2 => {
                 // An edge or the middle of a texel, or a number next to it.
                 let k = self.random.below(4 * n as usize + 8) as f32 / 2.0 - n as f32 / 2.0;
@@ -242,7 +242,7 @@ impl Gen {
     /// A component of a direction: few bits, so that some are equally large.
     fn direction(&mut self, before: &mut String) -> String {
         if self.random.one_in(6) {
-            return format!("0f{:08X}", ODD[self.random.below(ODD.len())]);
+            return format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]);
         }
         let (x, from) = (self.scratch('r'), self.lane_value());
         let (shift, mask) = (self.random.below(3), [7, 15, 63, 255][self.random.below(4)]);

@@ -2,11 +2,11 @@
 //! a branch elsewhere.
 
 use super::Node;
-use super::body::{Gen, Place, fixed, line};
+use super::body::{GenContext, Generator, fixed, line};
 
-impl Gen {
-    pub(crate) fn warp_operation(&mut self, place: &Place) -> Node {
-        if place.together {
+impl Generator {
+    pub(crate) fn warp_operation(&mut self, place: &GenContext) -> Node {
+        if place.all_threads_here {
             // A real device may wait for lanes that are not there.
             let any = self.full_warps || !self.target.real;
             let mask = if self.random.one_in(3) && any { "0xffffffff" } else { "%mask" };
@@ -23,7 +23,7 @@ impl Gen {
     }
 
     /// A matrix instruction. How floats are summed real devices do not agree on.
-    fn tensor(&mut self, place: &Place) -> Node {
+    fn tensor(&mut self, place: &GenContext) -> Node {
         match self.random.below(if self.target.real { 4 } else { 8 }) {
             0 | 1 => self.matrix(),
             2 => self.tiles(place),
@@ -120,7 +120,7 @@ impl Gen {
     }
 
     /// Lanes that take a branch do something together; the first of them is known to all.
-    fn some_lanes(&mut self, place: &Place, mask: &str) -> Vec<Node> {
+    fn some_lanes(&mut self, place: &GenContext, mask: &str) -> Vec<Node> {
         let (members, first, end) = (self.scratch('r'), self.scratch('r'), self.label());
         let p = self.reg('p');
         let condition = self.scratch('p');
@@ -128,7 +128,7 @@ impl Gen {
             "mov.pred {condition}, {p};\nvote.sync.ballot.b32 {members}, {condition}, {mask};\n@!{condition} bra {end};\n\
              brev.b32 {first}, {members};\nclz.b32 {first}, {first};"
         ))];
-        let inner = Place { depth: place.depth.saturating_sub(1), together: false, ..place.clone() };
+        let inner = GenContext { depth: place.depth.saturating_sub(1), all_threads_here: false, ..place.clone() };
         for _ in 0..1 + self.random.below(3) {
             nodes.push(self.vote(&members));
             if self.random.one_in(2) {

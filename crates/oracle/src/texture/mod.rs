@@ -131,7 +131,7 @@ pub struct Object {
 
 /// An object of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedObject {
     /// The number by which kernels name it.
     pub handle: u64,
     /// Address of its texels, which are a buffer of the launch.

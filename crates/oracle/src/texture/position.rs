@@ -5,7 +5,7 @@ use crate::big::Big;
 use crate::exact::{F32, Number, decode};
 
 /// Larger than all positions that matter.
-const FAR: i128 = 1 << 100;
+const MAX_POSITION: i128 = 1 << 100;
 
 /// Texels along one axis with their weights in 1/256; `None` is the border.
 pub(crate) type Taps = Vec<(Option<u32>, u64)>;
@@ -23,15 +23,15 @@ pub(crate) struct Axis {
     pub(crate) shift: i32,
 }
 
-/// `floor(+-n * 2^exp)`, cut to `FAR`.
+/// `floor(+-n * 2^exp)`, cut to `MAX_POSITION`.
 fn floor(negative: bool, n: u128, exp: i64) -> i128 {
     if n == 0 {
         return 0;
     }
     if exp >= 0 {
         let fits = i64::from(n.leading_zeros()) - exp > 28;
-        let x = if fits { (n << exp) as i128 } else { FAR };
-        return if negative { -x } else { x }.clamp(-FAR, FAR);
+        let x = if fits { (n << exp) as i128 } else { MAX_POSITION };
+        return if negative { -x } else { x }.clamp(-MAX_POSITION, MAX_POSITION);
     }
     let down = (-exp).min(127);
     let (whole, rest) = ((n >> down) as i128, n & ((1 << down) - 1));
@@ -49,7 +49,7 @@ impl Axis {
         let (negative, n, exp) = match decode(F32, x.into()) {
             Number::Nan => return 0,
             Number::Infinity(_) if self.repeats() => return 0,
-            Number::Infinity(negative) => return if negative { -FAR } else { FAR },
+            Number::Infinity(negative) => return if negative { -MAX_POSITION } else { MAX_POSITION },
             Number::Finite { negative, n, exp } => (negative, u128::from(n), exp),
         };
         let size = if self.normalized { u128::from(self.n) } else { 1 };

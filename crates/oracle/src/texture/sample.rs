@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 /// Where a texture is read.
 #[derive(Debug, Clone)]
-pub(crate) struct Spot {
+pub(crate) struct SamplePoint {
     /// Coordinates by axis, bits of `.f32` or `.s32`.
     pub(crate) at: Vec<u32>,
     /// Texels are named by number.
@@ -49,7 +49,7 @@ fn open<T>(what: &str) -> Result<T, String> {
 
 impl Source<'_, '_> {
     /// `tex` at a level of detail: the level in 1/256.
-    pub(crate) fn sample(&mut self, spot: &Spot, detail: u32) -> Result<Colour, String> {
+    pub(crate) fn sample(&mut self, spot: &SamplePoint, detail: u32) -> Result<Colour, String> {
         self.check(spot)?;
         let (level, rest) = (detail / 256, detail % 256);
         if spot.whole {
@@ -83,7 +83,7 @@ impl Source<'_, '_> {
     }
 
     /// `tld4`: one component of the four texels around a place.
-    pub(crate) fn gather(&mut self, spot: &Spot, component: usize) -> Result<Colour, String> {
+    pub(crate) fn gather(&mut self, spot: &SamplePoint, component: usize) -> Result<Colour, String> {
         self.check(spot)?;
         if spot.whole || !matches!(self.object.geometry, Geometry::D2 | Geometry::A2) {
             return Err("the oracle does not know tld4 of this shape".into());
@@ -98,7 +98,7 @@ impl Source<'_, '_> {
     }
 
     /// Refuses what CUDA leaves open.
-    fn check(&self, spot: &Spot) -> Result<(), String> {
+    fn check(&self, spot: &SamplePoint) -> Result<(), String> {
         let o = self.object;
         if o.storage == Storage::Linear && !spot.whole {
             return open("linear memory with coordinates of floats");
@@ -114,7 +114,7 @@ impl Source<'_, '_> {
         Ok(())
     }
 
-    fn axis(&self, spot: &Spot, level: u32, axis: usize) -> Axis {
+    fn axis(&self, spot: &SamplePoint, level: u32, axis: usize) -> Axis {
         Axis {
             n: self.object.extents_of(level)[axis],
             address: self.sampler.address[axis],
@@ -123,12 +123,12 @@ impl Source<'_, '_> {
         }
     }
 
-    fn layer(&self, spot: &Spot) -> u32 {
+    fn layer(&self, spot: &SamplePoint) -> u32 {
         spot.layer.min(self.object.layers - 1)
     }
 
     /// Texels named by number; those outside are zero.
-    fn by_number(&mut self, spot: &Spot, level: u32) -> Result<Colour, String> {
+    fn by_number(&mut self, spot: &SamplePoint, level: u32) -> Result<Colour, String> {
         let mut at = [0, 0, self.layer(spot)];
         for (axis, &x) in spot.at.iter().enumerate() {
             match self.axis(spot, level, axis).whole(x) {
@@ -140,14 +140,14 @@ impl Source<'_, '_> {
     }
 
     /// Layer and positions (times 512) of a direction, and the axes of the face it meets.
-    fn on_face(&self, spot: &Spot, direction: [u32; 3], level: u32) -> (u32, [i128; 2], Axis) {
+    fn on_face(&self, spot: &SamplePoint, direction: [u32; 3], level: u32) -> (u32, [i128; 2], Axis) {
         let n = self.object.extents_of(level)[0];
         let (face, place) = cube(direction, n);
         let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
         (first + face, place, Axis::of_face(n))
     }
 
-    fn nearest(&self, spot: &Spot, level: u32) -> Result<Texel, String> {
+    fn nearest(&self, spot: &SamplePoint, level: u32) -> Result<Texel, String> {
         if let (Geometry::Cube | Geometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
             let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
             let [i, j] = place.map(|p| axis.nearest_of(p).unwrap_or(0));
@@ -164,7 +164,7 @@ impl Source<'_, '_> {
     }
 
     /// The texels of a level that a place is made of, with weights in units of `2^-scale`.
-    fn weighted(&self, spot: &Spot, level: u32) -> Result<Weighted, String> {
+    fn weighted(&self, spot: &SamplePoint, level: u32) -> Result<Weighted, String> {
         if !self.sampler.linear {
             return Ok((vec![(level, self.nearest(spot, level)?, 1)], 0));
         }

@@ -1,11 +1,11 @@
 //! Texture and surface instructions of one thread.
 
 use super::{Block, Thread};
-use crate::int::cut;
+use crate::int::truncate_bits;
 use crate::memory::Access;
 use crate::texture::position::fixed;
-use crate::texture::sample::{Colour, Source, Spot};
-use crate::texture::{Object, Placed, Sampler, surface};
+use crate::texture::sample::{Colour, SamplePoint, Source};
+use crate::texture::{Object, PlacedObject, Sampler, surface};
 use rtcg_ptx::ast::*;
 
 impl Thread<'_> {
@@ -58,7 +58,7 @@ impl Thread<'_> {
     }
 
     /// The object that a handle names.
-    fn object(&self, block: &Block<'_>, handle: &Handle, surface: bool) -> Result<Placed, String> {
+    fn object(&self, block: &Block<'_>, handle: &Handle, surface: bool) -> Result<PlacedObject, String> {
         let Handle::Reg(r) = handle else { return Err("the oracle does not know references".into()) };
         let number = self.reg(*r)? as u64;
         let found = block.grid.objects.iter().find(|o| o.handle == number);
@@ -71,7 +71,7 @@ impl Thread<'_> {
     }
 
     fn sample(&mut self, block: &mut Block<'_>, tex: &Tex) -> Result<Colour, String> {
-        let Placed { object, address, .. } = self.object(block, &tex.texture, false)?;
+        let PlacedObject { object, address, .. } = self.object(block, &tex.texture, false)?;
         let Some(sampler) = object.sampler else { return Err("a surface is sampled".into()) };
         if tex.geometry != object.geometry || tex.sampler.is_some() {
             return Err("a texture is sampled as another shape, or with another sampler".into());
@@ -86,7 +86,7 @@ impl Thread<'_> {
         for (to, word) in shift.iter_mut().zip(self.words(block, &tex.offsets)?) {
             *to = word as i32;
         }
-        let spot = Spot { at: at.to_vec(), whole: tex.cty == Type::S32, layer, shift };
+        let spot = SamplePoint { at: at.to_vec(), whole: tex.cty == Type::S32, layer, shift };
         let detail = self.detail(block, tex, &object, &sampler)?;
         let access = Access { thread: self.global_number, block: block.number, epoch: block.epoch, atomic: false };
         let memory = &mut block.grid.memory;
@@ -126,7 +126,7 @@ impl Thread<'_> {
 
     /// Address of a surface access of `size` bytes (formatted ones are of a texel).
     fn surface_place(&self, block: &Block<'_>, place: &SurfPlace, size: usize) -> Result<Option<u64>, String> {
-        let Placed { object, address, .. } = self.object(block, &place.surface, true)?;
+        let PlacedObject { object, address, .. } = self.object(block, &place.surface, true)?;
         let size = if place.formatted { object.texel() } else { size };
         let coords = self.words(block, &place.coords)?;
         Ok(surface::place(&object, place, &coords, size)?.map(|offset| address + offset as u64))
@@ -151,7 +151,7 @@ impl Thread<'_> {
                 true => surface::converted(object.channel, self.get(block, src, 32)? as u32)?.into(),
                 false => self.get(block, src, ty.bits())?,
             };
-            self.access(block, at + (i * n) as u64, n, false, Some(cut(8 * n as u32, value)))?;
+            self.access(block, at + (i * n) as u64, n, false, Some(truncate_bits(8 * n as u32, value)))?;
         }
         Ok(())
     }

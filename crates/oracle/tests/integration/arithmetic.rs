@@ -53,7 +53,7 @@ fn around(all: &[(f64, u64)], x: f64) -> [Option<(f64, u64)>; 2] {
 }
 
 #[test]
-fn small_formats_round_to_their_neighbours() {
+fn small_formats_round_to_adjacent_numbers() {
     let mut random = Random::new(2);
     for f in [F16, BF16, E4M3, E5M2] {
         let mut all: Vec<(f64, u64)> = (0..f.sign()).filter_map(|b| Some((value(f, b)?, b))).collect();

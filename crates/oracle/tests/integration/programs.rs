@@ -98,14 +98,14 @@ fn generated_programs_are_well_formed_and_repeatable() {
         let program = generate(seed, target);
         assert_eq!(program, generate(seed, target));
         let expected = program.expected().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        let before = program.buffers(rtcg_oracle::generate::PLACES);
+        let before = program.buffers(rtcg_oracle::generate::ORACLE_ADDRESSES);
         // Threads that leave early leave others behind, or store what they have.
         idle += usize::from(expected[1].bytes == before[1].bytes);
         let again = rtcg_oracle::Program::from_annotated(&program.annotated()).expect("a program");
         assert_eq!(again.text(), program.text());
         assert_eq!(
-            again.launch(rtcg_oracle::generate::PLACES).params,
-            program.launch(rtcg_oracle::generate::PLACES).params
+            again.launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params,
+            program.launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params
         );
     }
     assert!(idle <= 1, "{idle} of 60 programs have no results");

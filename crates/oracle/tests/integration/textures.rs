@@ -1,7 +1,7 @@
 //! Texture and surface instructions on small objects whose results are known by hand.
 #![allow(missing_docs)]
 
-use rtcg_oracle::texture::{Address, Channel, Object, Placed, Sampler, Storage};
+use rtcg_oracle::texture::{Address, Channel, Object, PlacedObject, Sampler, Storage};
 use rtcg_oracle::{Buffer, Launch, run};
 use rtcg_ptx::ast::Geometry;
 
@@ -42,7 +42,7 @@ fn execute(o: Object, texels: &[u8], body: &str) -> Result<([u32; 4], Vec<u8>), 
     ];
     assert_eq!(texels.len(), o.size());
     let params = [0x1000u64, 77].iter().flat_map(|p| p.to_le_bytes()).collect();
-    let objects = vec![Placed { handle: 77, address: 0x2000, object: o }];
+    let objects = vec![PlacedObject { handle: 77, address: 0x2000, object: o }];
     let launch = Launch { grid: [1; 3], block: [1; 3], dynamic_shared: 0, params, objects };
     run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     let words: Vec<u32> = buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();

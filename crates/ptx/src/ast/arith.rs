@@ -58,7 +58,7 @@ impl Default for FpMods {
 /// One-operand arithmetic and bit instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum UnOp {
+pub enum UnaryOp {
     Abs,
     Neg,
     Not,
@@ -93,7 +93,7 @@ pub enum UnOp {
 /// Two-operand instructions whose operands and result share a type unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum BinOp {
+pub enum BinaryOp {
     Add,
     Sub,
     Div,
@@ -126,7 +126,7 @@ pub enum BinOp {
 /// Three-operand instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum TerOp {
+pub enum TernaryOp {
     /// `fma`, and `mad` of floats
     Fma,
     MadLo,

@@ -33,14 +33,14 @@ pub enum CallArg {
 #[allow(missing_docs)]
 pub enum Inst {
     Unary {
-        op: UnOp,
+        op: UnaryOp,
         ty: Type,
         mods: FpMods,
         dst: Reg,
         a: Operand,
     },
     Binary {
-        op: BinOp,
+        op: BinaryOp,
         ty: Type,
         mods: FpMods,
         dst: Reg,
@@ -48,7 +48,7 @@ pub enum Inst {
         b: Operand,
     },
     Ternary {
-        op: TerOp,
+        op: TernaryOp,
         ty: Type,
         mods: FpMods,
         dst: Reg,

@@ -1,6 +1,6 @@
 //! The statements of a function's body.
 
-use super::scope::Entity;
+use super::scope::SymbolKind;
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::lexer::Kind;
@@ -78,7 +78,7 @@ impl<'s> Parser<'s> {
         match self.dot_word() {
             Some("branchtargets") => {
                 let list = self.body.branch_lists.len() as u32;
-                self.declare(token, Entity::Branches(list))?;
+                self.declare(token, SymbolKind::Branches(list))?;
                 self.body.branch_lists.push(Vec::new());
                 self.advance();
                 loop {
@@ -93,7 +93,7 @@ impl<'s> Parser<'s> {
             }
             Some("calltargets") => {
                 let list = self.body.call_lists.len() as u32;
-                self.declare(token, Entity::Calls(list))?;
+                self.declare(token, SymbolKind::Calls(list))?;
                 self.body.call_lists.push(Vec::new());
                 self.advance();
                 loop {
@@ -137,7 +137,7 @@ impl<'s> Parser<'s> {
         }
         self.expect(b';')?;
         let id = ProtoId(self.body.function.prototypes.len() as u32);
-        let name = self.declare(token, Entity::Proto(id))?;
+        let name = self.declare(token, SymbolKind::Proto(id))?;
         self.body.function.prototypes.push(Prototype { name, returns, params, noreturn });
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<'s> Parser<'s> {
 
     fn guard(&mut self) -> Parsed<Guard> {
         let negated = self.eat(b'!');
-        let reg = self.reg_of(Type::Pred, super::operand::Fit::Exact)?;
+        let reg = self.reg_of(Type::Pred, super::operand::WidthRule::Exact)?;
         Ok(Guard { reg, negated })
     }
 }

@@ -1,8 +1,8 @@
 //! Branches, calls, barriers, fences and warp operations.
 
-use super::inst::Mods;
-use super::operand::Fit;
-use super::scope::Entity;
+use super::inst::Modifiers;
+use super::operand::WidthRule;
+use super::scope::SymbolKind;
 use super::{Global, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
@@ -11,7 +11,7 @@ use crate::names::{atom_of, bool_of, scope_of, shfl_of, vote_of};
 use Type::*;
 
 impl<'s> Parser<'s> {
-    pub(super) fn bra(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn bra(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let uniform = m.has("uni");
         m.done()?;
         let token = self.token();
@@ -19,18 +19,18 @@ impl<'s> Parser<'s> {
         Ok(Inst::Bra { target: self.use_label(token), uniform })
     }
 
-    pub(super) fn brx(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn brx(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if !m.has("idx") {
             return Err(m.refuse());
         }
         m.has("uni");
         m.done()?;
-        let index = self.reg_of(U32, Fit::Exact)?;
+        let index = self.reg_of(U32, WidthRule::Exact)?;
         self.comma()?;
         let token = self.token();
         let name = self.ident("a list of labels")?;
         match self.body.find(name) {
-            Some(Entity::Branches(list)) => {
+            Some(SymbolKind::Branches(list)) => {
                 Ok(Inst::Brx { index, targets: self.body.branch_lists[list as usize].clone() })
             }
             _ => Err(self.semantic(token, format!("`{name}` is not a `.branchtargets` list"))),
@@ -38,7 +38,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `call{.uni} (ret), callee, (args){, prototype};`
-    pub(super) fn call(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn call(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let uniform = m.has("uni");
         m.done()?;
         let mut rets = Vec::new();
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
             args = self.call_args()?;
         }
         let callee = match self.body.find(name) {
-            Some(Entity::Reg(target)) => self.indirect(token, target)?,
+            Some(SymbolKind::Reg(target)) => self.indirect(token, target)?,
             None => match self.globals.get(name) {
                 Some(Global::Func(id)) => Callee::Direct(*id),
                 _ => return Err(self.semantic(token, format!("function `{name}` is not declared"))),
@@ -74,8 +74,10 @@ impl<'s> Parser<'s> {
         let token = self.token();
         let name = self.ident("a prototype")?;
         match self.body.find(name) {
-            Some(Entity::Proto(proto)) => Ok(Callee::Indirect { target, proto: Some(proto), candidates: Vec::new() }),
-            Some(Entity::Calls(list)) => {
+            Some(SymbolKind::Proto(proto)) => {
+                Ok(Callee::Indirect { target, proto: Some(proto), candidates: Vec::new() })
+            }
+            Some(SymbolKind::Calls(list)) => {
                 let candidates = self.body.call_lists[list as usize].clone();
                 Ok(Callee::Indirect { target, proto: None, candidates })
             }
@@ -105,8 +107,8 @@ impl<'s> Parser<'s> {
         }
         let name = self.ident("an argument")?;
         match self.body.find(name) {
-            Some(Entity::Reg(reg)) => Ok(CallArg::Reg(reg)),
-            Some(Entity::Var(var)) if self.body.function.vars[var.index()].space == Space::Param => {
+            Some(SymbolKind::Reg(reg)) => Ok(CallArg::Reg(reg)),
+            Some(SymbolKind::Var(var)) if self.body.function.vars[var.index()].space == Space::Param => {
                 Ok(CallArg::Param(var))
             }
             Some(_) => Err(self.semantic(token, format!("`{name}` cannot be an argument"))),
@@ -156,7 +158,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    pub(super) fn barrier(&mut self, m: &mut Mods<'s>, short: bool) -> Parsed<Inst> {
+    pub(super) fn barrier(&mut self, m: &mut Modifiers<'s>, short: bool) -> Parsed<Inst> {
         if m.contains("cluster") {
             return self.other(m);
         }
@@ -208,7 +210,7 @@ impl<'s> Parser<'s> {
         Ok((kind, count))
     }
 
-    pub(super) fn fence(&mut self, m: &mut Mods<'s>, membar: bool) -> Parsed<Inst> {
+    pub(super) fn fence(&mut self, m: &mut Modifiers<'s>, membar: bool) -> Parsed<Inst> {
         let words = m.words();
         if words.iter().any(|word| word.starts_with("sync_restrict")) {
             return self.other(m);
@@ -243,7 +245,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Fence(FenceKind::Memory { sem, scope }))
     }
 
-    fn fence_proxy(&mut self, m: &Mods<'s>, proxy: &str) -> Parsed<Inst> {
+    fn fence_proxy(&mut self, m: &Modifiers<'s>, proxy: &str) -> Parsed<Inst> {
         match (proxy, m.words()) {
             ("proxy", ["proxy", "alias" | "async" | "async.global"])
             | ("proxy", ["proxy", "async", "global" | "shared::cta" | "shared::cluster"]) => {
@@ -255,7 +257,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    pub(super) fn shfl(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn shfl(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if !m.has("sync") {
             // Without member mask it is gone since sm_70.
             return if m.contains("b32") { self.other(m) } else { Err(m.refuse()) };
@@ -274,10 +276,10 @@ impl<'s> Parser<'s> {
 
     /// `|p` after a destination.
     fn second(&mut self, ty: Type) -> Parsed<Option<Reg>> {
-        if self.eat(b'|') { self.dst_or_sink(ty, Fit::Exact) } else { Ok(None) }
+        if self.eat(b'|') { self.dst_or_sink(ty, WidthRule::Exact) } else { Ok(None) }
     }
 
-    pub(super) fn vote(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn vote(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if !m.has("sync") {
             return if m.contains("pred") || m.contains("b32") { self.other(m) } else { Err(m.refuse()) };
         }
@@ -289,7 +291,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Vote { mode, dst, pred, mask: self.comma_src(B32)? })
     }
 
-    pub(super) fn match_sync(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn match_sync(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let all = m.has("all");
         if !(all || m.has("any")) || !m.has("sync") {
             return Err(m.refuse());
@@ -303,7 +305,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Match { all, ty, dst, pred, a, mask: self.comma_src(B32)? })
     }
 
-    pub(super) fn redux(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn redux(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if !m.has("sync") {
             return Err(m.refuse());
         }
@@ -326,36 +328,36 @@ impl<'s> Parser<'s> {
         Ok(Inst::Redux { op, ty, mods, abs, dst, a, mask: self.comma_src(B32)? })
     }
 
-    pub(super) fn activemask(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn activemask(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.ty_in(&[B32])?;
         m.done()?;
         Ok(Inst::Activemask { dst: self.dst(B32)? })
     }
 
-    pub(super) fn elect(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn elect(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if m.words() != ["sync"] {
             return Err(m.refuse());
         }
-        let dst = self.dst_or_sink(B32, Fit::Exact)?;
+        let dst = self.dst_or_sink(B32, WidthRule::Exact)?;
         self.expect(b'|')?;
         let pred = self.dst_comma(Pred)?;
         Ok(Inst::Elect { dst, pred, mask: self.src(B32)? })
     }
 
-    pub(super) fn nanosleep(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn nanosleep(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.ty_in(&[U32])?;
         m.done()?;
         Ok(Inst::Nanosleep { a: self.src(U32)? })
     }
 
-    pub(super) fn pmevent(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn pmevent(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("mask");
         m.done()?;
         self.unsigned()?;
         Ok(Inst::Hint { name: "pmevent" })
     }
 
-    pub(super) fn griddepcontrol(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn griddepcontrol(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         match m.words() {
             ["launch_dependents"] => Ok(Inst::Hint { name: "griddepcontrol.launch_dependents" }),
             ["wait"] => Ok(Inst::Hint { name: "griddepcontrol.wait" }),
@@ -364,7 +366,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `alloca.type ptr, size{, align}`
-    pub(super) fn alloca(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn alloca(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         let dst = self.dst_comma(ty)?;
@@ -381,13 +383,13 @@ impl<'s> Parser<'s> {
         crate::diag::Diagnostic::new(kind, token.span(), message)
     }
 
-    pub(super) fn stack_save(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn stack_save(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         Ok(Inst::StackSave { ty, dst: self.dst(ty)? })
     }
 
-    pub(super) fn stack_restore(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn stack_restore(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         Ok(Inst::StackRestore { ty, src: self.src(ty)? })

@@ -1,7 +1,7 @@
 //! Moves, conversions, comparisons and selections.
 
-use super::inst::Mods;
-use super::operand::{Also, Fit};
+use super::inst::Modifiers;
+use super::operand::{ExtraOperands, WidthRule};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::names::{bool_of, cmp_of, rounding_of, space_of};
@@ -23,7 +23,7 @@ fn is_float(ty: Type) -> bool {
 }
 
 impl<'s> Parser<'s> {
-    pub(super) fn mov(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn mov(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty()?;
         if !SCALARS.contains(&ty) && !matches!(ty, Pred | B128) {
             return Err(m.refuse());
@@ -36,15 +36,15 @@ impl<'s> Parser<'s> {
         if self.is(b'{') {
             let n = self.count_elements();
             let part = self.part_of(m, ty, n)?;
-            return Ok(Inst::MovPack { ty, dst, srcs: self.vector_src(part, n, Fit::Exact)? });
+            return Ok(Inst::MovPack { ty, dst, srcs: self.vector_src(part, n, WidthRule::Exact)? });
         }
-        Ok(Inst::Mov { ty, dst, src: self.source(ty, Fit::Exact, Also::AddressOrSpecial)? })
+        Ok(Inst::Mov { ty, dst, src: self.source(ty, WidthRule::Exact, ExtraOperands::AddressOrSpecial)? })
     }
 
-    fn unpack(&mut self, m: &Mods<'s>, ty: Type) -> Parsed<Inst> {
+    fn unpack(&mut self, m: &Modifiers<'s>, ty: Type) -> Parsed<Inst> {
         let n = self.count_elements();
         let part = self.part_of(m, ty, n)?;
-        let dsts = self.vector_dst(part, n, Fit::Exact)?;
+        let dsts = self.vector_dst(part, n, WidthRule::Exact)?;
         Ok(Inst::MovUnpack { ty, dsts, src: self.comma_src(ty)? })
     }
 
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The type of one of `n` parts of `ty`.
-    fn part_of(&self, m: &Mods<'s>, ty: Type, n: usize) -> Parsed<Type> {
+    fn part_of(&self, m: &Modifiers<'s>, ty: Type, n: usize) -> Parsed<Type> {
         if !matches!(ty, B16 | B32 | B64 | B128) {
             return Err(m.refuse());
         }
@@ -68,7 +68,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    pub(super) fn selp(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn selp(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty_in(SCALARS)?;
         m.done()?;
         let dst = self.dst_comma(ty)?;
@@ -81,7 +81,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Selp { ty, dst, a, b, pred: self.src(Pred)? })
     }
 
-    pub(super) fn slct(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn slct(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.ty_in(SCALARS)?;
         let cty = m.ty_in(&[S32, F32])?;
         let ftz = cty == F32 && m.has("ftz");
@@ -93,7 +93,11 @@ impl<'s> Parser<'s> {
     }
 
     /// Comparison, its type, `.ftz` and the combining operator of `setp` and `set`.
-    fn comparison(&mut self, m: &mut Mods<'s>, dty: Option<&mut Type>) -> Parsed<(CmpOp, Type, bool, Option<BoolOp>)> {
+    fn comparison(
+        &mut self,
+        m: &mut Modifiers<'s>,
+        dty: Option<&mut Type>,
+    ) -> Parsed<(CmpOp, Type, bool, Option<BoolOp>)> {
         let cmp = m.need("a comparison", cmp_of)?;
         if let Some(dty) = dty {
             *dty = m.ty()?;
@@ -122,16 +126,16 @@ impl<'s> Parser<'s> {
         Ok(Some((op, self.pred_src()?)))
     }
 
-    pub(super) fn setp(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn setp(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let (cmp, ty, ftz, combine) = self.comparison(m, None)?;
-        let dst = self.dst_or_sink(Pred, Fit::Exact)?;
+        let dst = self.dst_or_sink(Pred, WidthRule::Exact)?;
         let mut dst2 = None;
         if self.eat(b'|') {
             // Comparisons of single halves have one result only.
             if matches!(ty, F16 | BF16) {
                 return Err(m.refuse());
             }
-            dst2 = self.dst_or_sink(Pred, Fit::Exact)?;
+            dst2 = self.dst_or_sink(Pred, WidthRule::Exact)?;
         }
         self.comma()?;
         let a = self.src(ty)?;
@@ -139,7 +143,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Setp { cmp, ty, ftz, combine: self.combined(combine)?, dst, dst2, a, b })
     }
 
-    pub(super) fn set(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn set(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let mut dty = Pred;
         let (cmp, ty, ftz, combine) = self.comparison(m, Some(&mut dty))?;
         let fine = match ty {
@@ -158,7 +162,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Set { cmp, dty, ty, ftz, combine: self.combined(combine)?, dst, a, b })
     }
 
-    pub(super) fn cvt(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn cvt(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         const OTHER: &[&str] = &["rs", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2", "e4m3x4", "e5m2x4"];
         let fp8 = |word: &&str| matches!(*word, "e4m3x2" | "e5m2x2");
         if m.contains("pack") {
@@ -182,12 +186,12 @@ impl<'s> Parser<'s> {
         }
         let mods = self.cvt_mods(m, dty, sty)?;
         m.done()?;
-        let dst = self.reg_of(dty, Fit::Wide)?;
+        let dst = self.reg_of(dty, WidthRule::AtLeast)?;
         self.comma()?;
-        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.source(sty, Fit::Wide, Also::Special)? })
+        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.source(sty, WidthRule::AtLeast, ExtraOperands::Special)? })
     }
 
-    fn narrowing_mods(&self, m: &mut Mods<'s>, roundings: &[Rounding]) -> Parsed<FpMods> {
+    fn narrowing_mods(&self, m: &mut Modifiers<'s>, roundings: &[Rounding]) -> Parsed<FpMods> {
         let rnd = m.need("a rounding", rounding_of)?;
         if !roundings.contains(&rnd) {
             return Err(m.refuse());
@@ -202,7 +206,7 @@ impl<'s> Parser<'s> {
     }
 
     /// To and from pairs of 8-bit floats. `.satfinite` is required towards them, so it is implied.
-    fn cvt_fp8(&mut self, m: &mut Mods<'s>, dty: Type, sty: Type) -> Parsed<Inst> {
+    fn cvt_fp8(&mut self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> Parsed<Inst> {
         let fp8 = |ty| matches!(ty, E4M3x2 | E5M2x2);
         let mods = self.narrowing_mods(m, &[Rounding::Rn])?;
         let fine = match (dty, sty) {
@@ -225,7 +229,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `cvt.pack.sat.{u,s}{16,8,4,2}.s32{.b32}`
-    fn cvt_int_pack(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn cvt_int_pack(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("pack");
         let sized = |word: &str| {
             let signed = word.starts_with('s');
@@ -240,7 +244,7 @@ impl<'s> Parser<'s> {
         if bits != 16 {
             m.ty_in(&[B32])?;
         }
-        m.done_in_any_order()?;
+        m.done_unordered()?;
         let dst = self.dst_comma(B32)?;
         let a = self.src(S32)?;
         let b = self.comma_src(S32)?;
@@ -248,7 +252,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::CvtIntPack { bits, signed, dst, a, b, c })
     }
 
-    fn cvt_tf32(&mut self, m: &mut Mods<'s>, sty: Type) -> Parsed<Inst> {
+    fn cvt_tf32(&mut self, m: &mut Modifiers<'s>, sty: Type) -> Parsed<Inst> {
         let mods = self.narrowing_mods(m, &[Rounding::Rna, Rounding::Rn, Rounding::Rz])?;
         if sty != F32 || (mods.rnd == Rounding::Rna && mods.relu) {
             return Err(m.refuse());
@@ -259,7 +263,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Rounding and flags of a scalar `cvt`.
-    fn cvt_mods(&self, m: &mut Mods<'s>, dty: Type, sty: Type) -> Parsed<FpMods> {
+    fn cvt_mods(&self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> Parsed<FpMods> {
         const VALUES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
         let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
         if !VALUES.contains(&dty) || !VALUES.contains(&sty) || (byte && dty == BF16) {
@@ -298,16 +302,16 @@ impl<'s> Parser<'s> {
         if fine { Ok(mods) } else { Err(m.refuse()) }
     }
 
-    pub(super) fn cvta(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn cvta(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let to = m.has("to");
         let space = m.need("a state space", space_of)?;
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         let dst = self.dst_comma(ty)?;
-        Ok(Inst::Cvta { space, to, ty, dst, src: self.source(ty, Fit::Exact, Also::Address)? })
+        Ok(Inst::Cvta { space, to, ty, dst, src: self.source(ty, WidthRule::Exact, ExtraOperands::Address)? })
     }
 
-    pub(super) fn isspacep(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn isspacep(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let space = m.need("a state space", space_of)?;
         m.done()?;
         let dst = self.dst_comma(Pred)?;
@@ -318,7 +322,7 @@ impl<'s> Parser<'s> {
     /// Size of the register that stands here.
     pub(super) fn reg_bits_here(&self) -> Option<u32> {
         match self.body.find(self.text()) {
-            Some(super::scope::Entity::Reg(reg)) => Some(self.body.reg_type(reg).bits()),
+            Some(super::scope::SymbolKind::Reg(reg)) => Some(self.body.reg_type(reg).bits()),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Declarations of variables with their initialisers, and of registers.
 
 use super::expr::{Const, parse_int};
-use super::scope::Entity;
+use super::scope::SymbolKind;
 use super::{Global, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
@@ -177,14 +177,14 @@ impl<'s> Parser<'s> {
         let declared = self.declared(linkage.unwrap_or(Linkage::Internal))?;
         loop {
             let (token, var) = self.var(&declared)?;
-            self.enter_var(token, var)?;
+            self.declare_var(token, var)?;
             if !self.eat(b',') {
                 return self.expect(b';');
             }
         }
     }
 
-    fn enter_var(&mut self, token: Token, var: Var) -> Parsed<()> {
+    fn declare_var(&mut self, token: Token, var: Var) -> Parsed<()> {
         let name = self.text_of(token);
         let id = match self.globals.get(name) {
             None => {
@@ -214,7 +214,7 @@ impl<'s> Parser<'s> {
         loop {
             let (token, mut var) = self.var(&declared)?;
             let id = LocalVar(self.body.function.vars.len() as u32);
-            var.name = self.declare(token, Entity::Var(id))?;
+            var.name = self.declare(token, SymbolKind::Var(id))?;
             self.body.function.vars.push(var);
             if !self.eat(b',') {
                 return self.expect(b';');

@@ -130,13 +130,13 @@ impl Parser<'_> {
             return Err(self.semantic(token, "the condition of `?:` must be an integer"));
         };
         self.advance();
-        let yes = self.ternary(self.deeper(depth)?)?;
+        let yes = self.ternary(self.nested(depth)?)?;
         self.expect(b':')?;
-        let no = self.ternary(self.deeper(depth)?)?;
+        let no = self.ternary(self.nested(depth)?)?;
         Ok(if value != 0 { yes } else { no })
     }
 
-    fn deeper(&self, depth: u32) -> Parsed<u32> {
+    fn nested(&self, depth: u32) -> Parsed<u32> {
         if depth < MAX_DEPTH {
             return Ok(depth + 1);
         }
@@ -158,7 +158,7 @@ impl Parser<'_> {
             for _ in 0..op.len() {
                 self.advance();
             }
-            let right = self.binary_from(level + 1, self.deeper(depth)?)?;
+            let right = self.binary_from(level + 1, self.nested(depth)?)?;
             let (Const::Int { value: a, unsigned: ua }, Const::Int { value: b, unsigned: ub }) = (left, right) else {
                 return Err(self.semantic(token, "constant expressions work on integers only"));
             };
@@ -179,7 +179,7 @@ impl Parser<'_> {
             _ => return self.primary(depth),
         };
         self.advance();
-        let value = self.sign(self.deeper(depth)?)?;
+        let value = self.sign(self.nested(depth)?)?;
         match (op, value) {
             (b'+', _) => Ok(value),
             (b'-', Const::F32(bits)) => Ok(Const::F32(bits ^ 1 << 31)),
@@ -208,7 +208,7 @@ impl Parser<'_> {
 
     /// `(expr)` or one of the casts `(.s64)` and `(.u64)`.
     fn parenthesised(&mut self, depth: u32) -> Parsed<Const> {
-        let depth = self.deeper(depth)?;
+        let depth = self.nested(depth)?;
         self.expect(b'(')?;
         for (word, to_unsigned) in [(".s64", false), (".u64", true)] {
             if self.eat_dot(word) {

@@ -1,6 +1,6 @@
 //! One instruction: its opcode and modifiers against the whitelist of the ISA.
 //!
-//! A rule takes the modifiers it knows out of [`Mods`] and then calls [`Mods::done`], which
+//! A rule takes the modifiers it knows out of [`Modifiers`] and then calls [`Modifiers::done`], which
 //! refuses whatever is left. So a modifier nobody asked for is an error, never ignored.
 
 use super::{Parsed, Parser};
@@ -12,7 +12,7 @@ use crate::names::{rounding_of, special_of, type_of};
 const MAX_MODS: usize = 24;
 
 /// The dotted words after an opcode.
-pub(super) struct Mods<'s> {
+pub(super) struct Modifiers<'s> {
     /// Opcode with all modifiers, as written.
     pub(super) full: &'s str,
     pub(super) span: Span,
@@ -23,7 +23,7 @@ pub(super) struct Mods<'s> {
     used: u32,
 }
 
-impl<'s> Mods<'s> {
+impl<'s> Modifiers<'s> {
     /// Takes `word` if it is there.
     pub(super) fn has(&mut self, word: &str) -> bool {
         for i in 0..self.n {
@@ -80,7 +80,7 @@ impl<'s> Mods<'s> {
     }
 
     /// Refuses modifiers that no rule took.
-    pub(super) fn done_in_any_order(&self) -> Parsed<()> {
+    pub(super) fn done_unordered(&self) -> Parsed<()> {
         for (i, word) in self.words().iter().enumerate() {
             if self.used & 1 << i == 0 {
                 return Err(self.unknown(format!(
@@ -95,7 +95,7 @@ impl<'s> Mods<'s> {
 
     /// Refuses modifiers that no rule took, and ones that stand after the types.
     pub(super) fn done(&self) -> Parsed<()> {
-        self.done_in_any_order()?;
+        self.done_unordered()?;
         let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
         match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
@@ -130,8 +130,8 @@ impl<'s> Mods<'s> {
 }
 
 impl<'s> Parser<'s> {
-    fn mods(&mut self, first: usize) -> Parsed<Mods<'s>> {
-        let mut mods = Mods { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
+    fn mods(&mut self, first: usize) -> Parsed<Modifiers<'s>> {
+        let mut mods = Modifiers { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
         while let Some(word) = self.dot_word() {
             if mods.n == MAX_MODS {
                 return Err(self.error(DiagnosticKind::Unknown, "too many modifiers"));
@@ -155,28 +155,28 @@ impl<'s> Parser<'s> {
             "ld" | "ldu" => self.load(m, opcode == "ldu"),
             "st" => self.store(m),
             "mov" => self.mov(m),
-            "add" => self.add_sub(m, BinOp::Add),
-            "sub" => self.add_sub(m, BinOp::Sub),
+            "add" => self.add_sub(m, BinaryOp::Add),
+            "sub" => self.add_sub(m, BinaryOp::Sub),
             "mul" => self.mul(m),
             "fma" => self.fma(m),
             "mad" => self.mad(m),
             "setp" => self.setp(m),
             "bra" => self.bra(m),
-            "and" => self.logic(m, BinOp::And),
-            "or" => self.logic(m, BinOp::Or),
-            "xor" => self.logic(m, BinOp::Xor),
+            "and" => self.logic(m, BinaryOp::And),
+            "or" => self.logic(m, BinaryOp::Or),
+            "xor" => self.logic(m, BinaryOp::Xor),
             "not" => self.not(m),
-            "shl" => self.shift(m, BinOp::Shl),
-            "shr" => self.shift(m, BinOp::Shr),
+            "shl" => self.shift(m, BinaryOp::Shl),
+            "shr" => self.shift(m, BinaryOp::Shr),
             "cvt" => self.cvt(m),
             "cvta" => self.cvta(m),
             "selp" => self.selp(m),
             "div" => self.div(m),
-            "rem" => self.int_binary(m, BinOp::Rem),
-            "min" => self.min_max(m, BinOp::Min, TerOp::Min3),
-            "max" => self.min_max(m, BinOp::Max, TerOp::Max3),
-            "abs" => self.abs_neg(m, UnOp::Abs),
-            "neg" => self.abs_neg(m, UnOp::Neg),
+            "rem" => self.int_binary(m, BinaryOp::Rem),
+            "min" => self.min_max(m, BinaryOp::Min, TernaryOp::Min3),
+            "max" => self.min_max(m, BinaryOp::Max, TernaryOp::Max3),
+            "abs" => self.abs_neg(m, UnaryOp::Abs),
+            "neg" => self.abs_neg(m, UnaryOp::Neg),
             "ret" => self.plain(m, Inst::Ret),
             "exit" => self.plain(m, Inst::Exit),
             "trap" => self.plain(m, Inst::Trap),
@@ -188,15 +188,15 @@ impl<'s> Parser<'s> {
             "mul24" => self.mul24(m),
             "mad24" => self.mad24(m),
             "sad" => self.sad(m),
-            "popc" => self.count(m, UnOp::Popc),
-            "clz" => self.count(m, UnOp::Clz),
-            "brev" => self.same(m, UnOp::Brev, &[Type::B32, Type::B64]),
-            "cnot" => self.same(m, UnOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
+            "popc" => self.count(m, UnaryOp::Popc),
+            "clz" => self.count(m, UnaryOp::Clz),
+            "brev" => self.same(m, UnaryOp::Brev, &[Type::B32, Type::B64]),
+            "cnot" => self.same(m, UnaryOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
             "bfind" => self.bfind(m),
             "bfe" => self.bfe(m),
             "bfi" => self.bfi(m),
-            "bmsk" => self.clamp_wrap(m, [BinOp::BmskClamp, BinOp::BmskWrap], &[Type::B32]),
-            "szext" => self.clamp_wrap(m, [BinOp::SzextClamp, BinOp::SzextWrap], &[Type::U32, Type::S32]),
+            "bmsk" => self.clamp_wrap(m, [BinaryOp::BmskClamp, BinaryOp::BmskWrap], &[Type::B32]),
+            "szext" => self.clamp_wrap(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
             "dp4a" | "dp2a" => self.dot_product(m, opcode == "dp2a"),
             "fns" => self.find_nth_set(m),
             "vabsdiff4" if m.words() == ["u32", "u32", "u32"] || m.words() == ["u32", "u32", "u32", "add"] => {
@@ -209,14 +209,14 @@ impl<'s> Parser<'s> {
             "set" => self.set(m),
             "testp" => self.testp(m),
             "copysign" => self.copysign(m),
-            "rcp" => self.rcp_sqrt(m, UnOp::Rcp),
-            "sqrt" => self.rcp_sqrt(m, UnOp::Sqrt),
+            "rcp" => self.rcp_sqrt(m, UnaryOp::Rcp),
+            "sqrt" => self.rcp_sqrt(m, UnaryOp::Sqrt),
             "rsqrt" => self.rsqrt(m),
-            "sin" => self.approx(m, UnOp::Sin),
-            "cos" => self.approx(m, UnOp::Cos),
-            "lg2" => self.approx(m, UnOp::Lg2),
-            "ex2" => self.approx(m, UnOp::Ex2),
-            "tanh" => self.approx(m, UnOp::Tanh),
+            "sin" => self.approx(m, UnaryOp::Sin),
+            "cos" => self.approx(m, UnaryOp::Cos),
+            "lg2" => self.approx(m, UnaryOp::Lg2),
+            "ex2" => self.approx(m, UnaryOp::Ex2),
+            "tanh" => self.approx(m, UnaryOp::Tanh),
             "isspacep" => self.isspacep(m),
             "prefetch" | "prefetchu" | "applypriority" | "discard" => self.prefetch(m, opcode),
             "createpolicy" => self.createpolicy(m),
@@ -263,7 +263,7 @@ impl<'s> Parser<'s> {
     }
 
     /// An instruction without modifiers and operands (`.uni` aside).
-    fn plain(&mut self, m: &mut Mods<'s>, inst: Inst) -> Parsed<Inst> {
+    fn plain(&mut self, m: &mut Modifiers<'s>, inst: Inst) -> Parsed<Inst> {
         if inst == Inst::Ret {
             m.has("uni");
         }
@@ -274,7 +274,7 @@ impl<'s> Parser<'s> {
     /// An instruction that is PTX but that nobody executes: its text with names made unique.
     ///
     /// Only the brackets and the names are checked.
-    pub(super) fn other(&mut self, m: &Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn other(&mut self, m: &Modifiers<'s>) -> Parsed<Inst> {
         self.at = m.first + 1 + m.n;
         let opcode: Box<str> =
             [self.text_of(self.tokens[m.first])].iter().chain(m.words()).copied().collect::<Vec<_>>().join(".").into();
@@ -315,14 +315,14 @@ impl<'s> Parser<'s> {
 
     /// The unique name behind a name in the text of an unsupported instruction.
     fn other_name(&self, token: Token) -> Parsed<String> {
-        use super::scope::Entity;
+        use super::scope::SymbolKind;
         let name = self.text_of(token);
         let special = ["x", "y"].into_iter().map(Some).chain([None]).any(|dim| special_of(name, dim).is_some());
         let function = &self.body.function;
         match self.body.find(name) {
-            Some(Entity::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),
-            Some(Entity::Var(var)) => Ok(function.vars[var.index()].name.to_string()),
-            Some(Entity::Param(n)) => Ok(function.params.get(n as usize).map_or(name, |p| &p.name).to_owned()),
+            Some(SymbolKind::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),
+            Some(SymbolKind::Var(var)) => Ok(function.vars[var.index()].name.to_string()),
+            Some(SymbolKind::Param(n)) => Ok(function.params.get(n as usize).map_or(name, |p| &p.name).to_owned()),
             None if name == "_" || special || self.globals.contains_key(name) => Ok(name.to_owned()),
             _ => Err(self.semantic(token, format!("`{name}` is not declared"))),
         }

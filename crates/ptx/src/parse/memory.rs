@@ -3,8 +3,8 @@
 //! Cache operators and eviction hints have no effect on results and are dropped, except `.cv` and
 //! `.wt`, which ask for memory to be read or written anew and so count as volatile.
 
-use super::inst::Mods;
-use super::operand::Fit;
+use super::inst::Modifiers;
+use super::operand::WidthRule;
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::lexer::Kind;
@@ -54,7 +54,7 @@ struct Access {
 }
 
 impl<'s> Parser<'s> {
-    fn access(&mut self, m: &mut Mods<'s>, ordered: Sem) -> Parsed<Access> {
+    fn access(&mut self, m: &mut Modifiers<'s>, ordered: Sem) -> Parsed<Access> {
         let mmio = m.has("mmio");
         let mut sem = m.pick(sem_of);
         let scope = m.pick(scope_of);
@@ -121,7 +121,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    pub(super) fn load(&mut self, m: &mut Mods<'s>, uniform: bool) -> Parsed<Inst> {
+    pub(super) fn load(&mut self, m: &mut Modifiers<'s>, uniform: bool) -> Parsed<Inst> {
         let nc = uniform || m.has("nc");
         let Access { sem, scope, space, hint, n, ty } = self.access(m, Sem::Acquire)?;
         let space_fits = space == Space::Global || (uniform && space == Space::Generic);
@@ -129,7 +129,11 @@ impl<'s> Parser<'s> {
             return Err(m.refuse());
         }
         // Elements of a vector may be left out, but not the only result.
-        let dsts = if n == 1 { vec![Some(self.reg_of(ty, Fit::Wide)?)] } else { self.vector_dst(ty, n, Fit::Wide)? };
+        let dsts = if n == 1 {
+            vec![Some(self.reg_of(ty, WidthRule::AtLeast)?)]
+        } else {
+            self.vector_dst(ty, n, WidthRule::AtLeast)?
+        };
         self.comma()?;
         let addr = self.addr(space)?;
         if self.eat_dot(".unified") && !matches!(space, Space::Global | Space::Generic) {
@@ -139,7 +143,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Ld { space, ty, sem, scope, nc, dsts, addr })
     }
 
-    pub(super) fn store(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn store(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if matches!(m.words().first(), Some(&("async" | "bulk"))) {
             return self.other(m);
         }
@@ -149,12 +153,12 @@ impl<'s> Parser<'s> {
         }
         let addr = self.addr(space)?;
         self.comma()?;
-        let srcs = self.vector_src(ty, n, Fit::Wide)?;
+        let srcs = self.vector_src(ty, n, WidthRule::AtLeast)?;
         self.cache_policy(hint)?;
         Ok(Inst::St { space, ty, sem, scope, addr, srcs })
     }
 
-    pub(super) fn prefetch(&mut self, m: &mut Mods<'s>, opcode: &str) -> Parsed<Inst> {
+    pub(super) fn prefetch(&mut self, m: &mut Modifiers<'s>, opcode: &str) -> Parsed<Inst> {
         if m.contains("tensormap") {
             return self.other(m);
         }
@@ -183,7 +187,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A cache policy is opaque and only ever used by hints that are dropped: any value serves.
-    pub(super) fn createpolicy(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn createpolicy(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let fractional = m.has("fractional");
         if !fractional {
             return if m.contains("range") || m.contains("cvt") { self.other(m) } else { Err(m.refuse()) };
@@ -200,7 +204,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Mov { ty: B64, dst, src: Operand::Int(0) })
     }
 
-    pub(super) fn atom(&mut self, m: &mut Mods<'s>, returns: bool) -> Parsed<Inst> {
+    pub(super) fn atom(&mut self, m: &mut Modifiers<'s>, returns: bool) -> Parsed<Inst> {
         let vector = m.words().iter().any(|word| matches!(*word, "v2" | "v4" | "v8"));
         if m.contains("async") {
             return self.other(m);
@@ -233,7 +237,7 @@ impl<'s> Parser<'s> {
         m.done()?;
         let mut dst = None;
         if returns {
-            dst = self.dst_or_sink(ty, Fit::Exact)?;
+            dst = self.dst_or_sink(ty, WidthRule::Exact)?;
             self.comma()?;
         }
         let addr = self.addr(space)?;
@@ -244,7 +248,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `cp.async...` and `cp.reduce.async...`
-    pub(super) fn cp(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn cp(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         match m.words() {
             ["async", "commit_group"] => Ok(Inst::CpAsyncCommit),
             ["async", "wait_all"] => Ok(Inst::CpAsyncWait { n: None }),
@@ -256,7 +260,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn cp_async(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn cp_async(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("async");
         let all = !m.has("cg");
         if all {

@@ -1,6 +1,6 @@
 //! Items of module scope: header directives, functions, debug sections.
 
-use super::scope::{Body, Entity, unhide_globals};
+use super::scope::{Body, SymbolKind, unhide_globals};
 use super::{Global, Parsed, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -292,7 +292,7 @@ impl<'s> Parser<'s> {
         self.function_attributes(&mut function)?;
         function.span = self.span_from(first);
         function.regs = std::mem::take(&mut self.body.function.regs);
-        let id = self.enter_function(name_token, function)?;
+        let id = self.declare_function(name_token, function)?;
         if self.eat(b';') {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Enters a function's header into the module, or checks it against an earlier one.
-    fn enter_function(&mut self, token: crate::lexer::Token, mut function: Function) -> Parsed<FuncId> {
+    fn declare_function(&mut self, token: crate::lexer::Token, mut function: Function) -> Parsed<FuncId> {
         let name = self.text_of(token);
         let id = match self.globals.get(name) {
             None => {
@@ -488,7 +488,7 @@ impl<'s> Parser<'s> {
         }
         let token = self.token();
         let name = self.ident("the name of a parameter")?;
-        let entity = if list == ParamList::Returns { Entity::Return(number) } else { Entity::Param(number) };
+        let entity = if list == ParamList::Returns { SymbolKind::Return(number) } else { SymbolKind::Param(number) };
         let name = if list == ParamList::Prototype { name.into() } else { self.declare(token, entity)? };
         let (count, _) = self.dimensions()?;
         let size = u64::from(ty.bytes()).saturating_mul(count.iter().product());

@@ -2,7 +2,7 @@
 //! addresses, vectors.
 
 use super::expr::Const;
-use super::scope::Entity;
+use super::scope::SymbolKind;
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::diag::Diagnostic;
@@ -11,17 +11,17 @@ use crate::names::{special_of, special_type, type_name};
 
 /// How a register's type must agree with an instruction's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum WidthRule {
     /// The same size, and not integer against float.
     Exact,
     /// At least the size (`ld`, `st`, `cvt`).
-    Wide,
+    AtLeast,
 }
 
 /// What may stand for a source operand besides registers and constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Also {
-    Nothing,
+pub(super) enum ExtraOperands {
+    RegisterOrConstant,
     /// A symbol's address (`cvta`).
     Address,
     /// A special register (`cvt`).
@@ -39,11 +39,11 @@ fn is_integer(ty: Type) -> bool {
     matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
 }
 
-fn fits(inst: Type, reg: Type, fit: Fit) -> bool {
+fn fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
     if inst == Type::Pred || reg == Type::Pred {
         return inst == reg;
     }
-    if fit == Fit::Wide {
+    if fit == WidthRule::AtLeast {
         return reg.bits() >= inst.bits() && !(is_plain_float(inst) && is_integer(reg));
     }
     reg.bits() == inst.bits()
@@ -69,20 +69,20 @@ impl<'s> Parser<'s> {
         let token = self.token();
         let name = self.ident("a register")?;
         match self.body.find(name) {
-            Some(Entity::Reg(reg)) => Ok(reg),
+            Some(SymbolKind::Reg(reg)) => Ok(reg),
             _ => Err(self.not_declared(token, "a register")),
         }
     }
 
     /// A register for a value of type `ty`.
-    pub(super) fn reg_of(&mut self, ty: Type, fit: Fit) -> Parsed<Reg> {
+    pub(super) fn reg_of(&mut self, ty: Type, fit: WidthRule) -> Parsed<Reg> {
         let token = self.token();
         let reg = self.any_reg()?;
         self.check_reg(token, reg, ty, fit)?;
         Ok(reg)
     }
 
-    fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: Fit) -> Parsed<()> {
+    fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: WidthRule) -> Parsed<()> {
         let have = self.body.reg_type(reg);
         if fits(ty, have, fit) {
             return Ok(());
@@ -95,7 +95,7 @@ impl<'s> Parser<'s> {
 
     /// A destination register.
     pub(super) fn dst(&mut self, ty: Type) -> Parsed<Reg> {
-        self.reg_of(ty, Fit::Exact)
+        self.reg_of(ty, WidthRule::Exact)
     }
 
     /// A destination register and the comma after it.
@@ -110,7 +110,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A destination register or `_`.
-    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: Fit) -> Parsed<Option<Reg>> {
+    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: WidthRule) -> Parsed<Option<Reg>> {
         if self.is_sink() {
             self.advance();
             return Ok(None);
@@ -120,7 +120,7 @@ impl<'s> Parser<'s> {
 
     /// A source operand.
     pub(super) fn src(&mut self, ty: Type) -> Parsed<Operand> {
-        self.source(ty, Fit::Exact, Also::Nothing)
+        self.source(ty, WidthRule::Exact, ExtraOperands::RegisterOrConstant)
     }
 
     /// A comma and a source operand.
@@ -130,7 +130,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A source operand.
-    pub(super) fn source(&mut self, ty: Type, fit: Fit, also: Also) -> Parsed<Operand> {
+    pub(super) fn source(&mut self, ty: Type, fit: WidthRule, also: ExtraOperands) -> Parsed<Operand> {
         let token = self.token();
         if token.kind != Kind::Ident || self.text() == "WARP_SZ" {
             let value = self.constant_operand()?;
@@ -138,7 +138,7 @@ impl<'s> Parser<'s> {
         }
         let name = self.text();
         match self.body.find(name) {
-            Some(Entity::Reg(reg)) => {
+            Some(SymbolKind::Reg(reg)) => {
                 self.advance();
                 self.check_reg(token, reg, ty, fit)?;
                 return Ok(Operand::Reg(reg));
@@ -147,7 +147,9 @@ impl<'s> Parser<'s> {
             _ => {}
         }
         match self.symbol(name) {
-            Some(symbol) if matches!(also, Also::Address | Also::AddressOrSpecial) && ty.bits() >= 32 => {
+            Some(symbol)
+                if matches!(also, ExtraOperands::Address | ExtraOperands::AddressOrSpecial) && ty.bits() >= 32 =>
+            {
                 self.advance();
                 Ok(Operand::Address(symbol, self.offset()?))
             }
@@ -159,7 +161,7 @@ impl<'s> Parser<'s> {
         if self.at_const() { self.constant() } else { Err(self.expected("an operand")) }
     }
 
-    fn special(&mut self, ty: Type, also: Also) -> Parsed<Operand> {
+    fn special(&mut self, ty: Type, also: ExtraOperands) -> Parsed<Operand> {
         let token = self.token();
         let name = self.text();
         self.advance();
@@ -173,7 +175,7 @@ impl<'s> Parser<'s> {
                 Some(dim) => self.semantic(token, format!("`{name}.{dim}` is not a register")),
             });
         };
-        if matches!(also, Also::Nothing | Also::Address) {
+        if matches!(also, ExtraOperands::RegisterOrConstant | ExtraOperands::Address) {
             return Err(self.semantic(token, format!("special register `{name}` can only be read by `mov` and `cvt`")));
         }
         let have = special_type(reg);
@@ -219,13 +221,13 @@ impl<'s> Parser<'s> {
             self.advance();
             return Ok(PredSrc::Const(!negated));
         }
-        Ok(PredSrc::Reg { reg: self.reg_of(Type::Pred, Fit::Exact)?, negated })
+        Ok(PredSrc::Reg { reg: self.reg_of(Type::Pred, WidthRule::Exact)?, negated })
     }
 
     /// A predicate that must be a register, possibly negated.
     pub(super) fn pred_reg(&mut self) -> Parsed<(Reg, bool)> {
         let negated = self.eat(b'!');
-        Ok((self.reg_of(Type::Pred, Fit::Exact)?, negated))
+        Ok((self.reg_of(Type::Pred, WidthRule::Exact)?, negated))
     }
 
     /// `+4`, `-4`, `+-4`, or nothing.
@@ -248,7 +250,7 @@ impl<'s> Parser<'s> {
             let name = self.text();
             self.advance();
             let base = match self.body.find(name) {
-                Some(Entity::Reg(reg)) => self.addr_reg(token, reg)?,
+                Some(SymbolKind::Reg(reg)) => self.addr_reg(token, reg)?,
                 _ => self.addr_symbol(token, space)?,
             };
             Addr { base, offset: self.offset()? }
@@ -287,13 +289,13 @@ impl<'s> Parser<'s> {
     }
 
     /// One register or `{a, _, b}` as destination.
-    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: Fit) -> Parsed<Vec<Option<Reg>>> {
+    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: WidthRule) -> Parsed<Vec<Option<Reg>>> {
         self.vector(n, |parser| parser.dst_or_sink(ty, fit))
     }
 
     /// One operand or `{a, b}` as source.
-    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: Fit) -> Parsed<Vec<Operand>> {
-        self.vector(n, |parser| parser.source(ty, fit, Also::Nothing))
+    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: WidthRule) -> Parsed<Vec<Operand>> {
+        self.vector(n, |parser| parser.source(ty, fit, ExtraOperands::RegisterOrConstant))
     }
 
     pub(super) fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {

@@ -15,7 +15,7 @@ const MAX_NESTING: usize = 256;
 
 /// What a name of a function is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Entity {
+pub(super) enum SymbolKind {
     Reg(Reg),
     Var(LocalVar),
     Param(u32),
@@ -53,16 +53,16 @@ impl Range<'_> {
 
 #[derive(Default)]
 struct Block<'s> {
-    names: FxMap<&'s str, Entity>,
+    names: FxMap<&'s str, SymbolKind>,
     ranges: Vec<Range<'s>>,
     labels: FxMap<&'s str, u32>,
 }
 
 impl Block<'_> {
-    fn find(&self, name: &str) -> Option<Entity> {
+    fn find(&self, name: &str) -> Option<SymbolKind> {
         for range in &self.ranges {
             if let Some(number) = range.find(name) {
-                return Some(Entity::Reg(Reg(range.base + number)));
+                return Some(SymbolKind::Reg(Reg(range.base + number)));
             }
         }
         if self.names.is_empty() { None } else { self.names.get(name).copied() }
@@ -103,7 +103,7 @@ impl<'s> Body<'s> {
         self.blocks.len()
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<Entity> {
+    pub(super) fn find(&self, name: &str) -> Option<SymbolKind> {
         self.blocks.iter().rev().find_map(|block| block.find(name))
     }
 
@@ -115,7 +115,7 @@ impl<'s> Body<'s> {
         self.function.regs.get(reg.index()).map_or(Type::Pred, |decl| decl.ty)
     }
 
-    fn bind(&mut self, name: &'s str, entity: Entity) -> bool {
+    fn bind(&mut self, name: &'s str, entity: SymbolKind) -> bool {
         let Some(block) = self.blocks.last_mut() else { return false };
         if block.find(name).is_some() {
             return false;
@@ -177,7 +177,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Binds a name of the current block and returns the unique name to keep for it.
-    pub(super) fn declare(&mut self, token: Token, entity: Entity) -> Parsed<Box<str>> {
+    pub(super) fn declare(&mut self, token: Token, entity: SymbolKind) -> Parsed<Box<str>> {
         self.check_name(token)?;
         let name = self.text_of(token);
         if !self.body.bind(name, entity) {
@@ -190,7 +190,7 @@ impl<'s> Parser<'s> {
     pub(super) fn declare_reg(&mut self, token: Token, ty: Type) -> Parsed<Reg> {
         self.count_regs(token, 1)?;
         let reg = Reg(self.body.function.regs.len() as u32);
-        let name = self.declare(token, Entity::Reg(reg))?;
+        let name = self.declare(token, SymbolKind::Reg(reg))?;
         self.body.function.regs.push(RegDecl { name, ty });
         Ok(reg)
     }
@@ -313,9 +313,9 @@ impl<'s> Parser<'s> {
     /// What an address or a `mov` can name, if `name` is such a thing.
     pub(super) fn symbol(&self, name: &str) -> Option<Symbol> {
         match self.body.find(name) {
-            Some(Entity::Var(var)) => Some(Symbol::Local(var)),
-            Some(Entity::Param(number)) => Some(Symbol::Param(number)),
-            Some(Entity::Return(number)) => Some(Symbol::Return(number)),
+            Some(SymbolKind::Var(var)) => Some(Symbol::Local(var)),
+            Some(SymbolKind::Param(number)) => Some(Symbol::Param(number)),
+            Some(SymbolKind::Return(number)) => Some(Symbol::Return(number)),
             Some(_) => None,
             None => match self.globals.get(name) {
                 Some(Global::Var(var)) => Some(Symbol::Global(*var)),

@@ -4,15 +4,15 @@
 //! A device of compute capability 8.0 has no clusters, so a block is a cluster of its own: shared
 //! memory of the cluster is that of the block, and every address of it belongs to rank 0.
 
-use super::inst::Mods;
-use super::operand::{Also, Fit};
+use super::inst::Modifiers;
+use super::operand::{ExtraOperands, WidthRule};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::names::{atom_of, scope_of, space_of};
 use Type::*;
 
 impl<'s> Parser<'s> {
-    pub(super) fn mbarrier(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn mbarrier(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         match m.words().first() {
             Some(&"pending_count") => self.mbarrier_pending(m),
             Some(&("test_wait" | "try_wait")) => self.mbarrier_wait(m),
@@ -24,7 +24,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `.shared{::cta,::cluster}` or nothing, and `.b64`, which end the modifiers.
-    fn mbarrier_space(&mut self, m: &mut Mods<'s>) -> Parsed<Space> {
+    fn mbarrier_space(&mut self, m: &mut Modifiers<'s>) -> Parsed<Space> {
         let space = m.pick(space_of).unwrap_or(Space::Generic);
         m.ty_in(&[B64])?;
         if !matches!(space, Space::Generic | Space::Shared) {
@@ -35,22 +35,22 @@ impl<'s> Parser<'s> {
     }
 
     /// `.sem.scope`, both or neither. All are executed alike.
-    fn mbarrier_order(&self, m: &mut Mods<'s>, sems: &[&str]) -> Parsed<()> {
+    fn mbarrier_order(&self, m: &mut Modifiers<'s>, sems: &[&str]) -> Parsed<()> {
         let sem = m.pick(|word| sems.contains(&word).then_some(()));
         let scope = m.pick(|word| scope_of(word).filter(|s| matches!(s, Scope::Cta | Scope::Cluster)));
         if sem.is_some() != scope.is_some() { Err(m.refuse()) } else { Ok(()) }
     }
 
-    fn mbarrier_pending(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn mbarrier_pending(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("pending_count");
         m.ty_in(&[B64])?;
         m.done()?;
         let dst = self.dst_comma(B32)?;
         let a = self.src(B64)?;
-        Ok(Inst::Unary { op: UnOp::PendingCount, ty: B64, mods: FpMods::default(), dst, a })
+        Ok(Inst::Unary { op: UnaryOp::PendingCount, ty: B64, mods: FpMods::default(), dst, a })
     }
 
-    fn mbarrier_make(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn mbarrier_make(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let init = m.has("init");
         if !init {
             m.has("inval");
@@ -62,7 +62,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Mbarrier { op, space, dst: None, addr, a, b: None })
     }
 
-    fn mbarrier_bytes(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn mbarrier_bytes(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let op = if m.has("expect_tx") { MbarrierOp::ExpectTx } else { MbarrierOp::CompleteTx };
         m.has("complete_tx");
         self.mbarrier_order(m, &["relaxed"])?;
@@ -71,7 +71,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Mbarrier { op, space, dst: None, addr, a: Some(self.comma_src(B32)?), b: None })
     }
 
-    fn mbarrier_arrive(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn mbarrier_arrive(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let drop = m.has("arrive_drop");
         if !drop {
             m.has("arrive");
@@ -80,7 +80,7 @@ impl<'s> Parser<'s> {
         let no_complete = !expect && m.has("noComplete");
         self.mbarrier_order(m, &["release", "relaxed"])?;
         let space = self.mbarrier_space(m)?;
-        let dst = self.dst_or_sink(B64, Fit::Exact)?;
+        let dst = self.dst_or_sink(B64, WidthRule::Exact)?;
         self.comma()?;
         let addr = self.addr(space)?;
         let counted = expect || no_complete || self.is(b',');
@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Mbarrier { op, space, dst, addr, a, b: None })
     }
 
-    fn mbarrier_wait(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn mbarrier_wait(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let may_block = m.has("try_wait");
         if !may_block {
             m.has("test_wait");
@@ -105,7 +105,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [a]`
-    pub(super) fn cp_async_arrive(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn cp_async_arrive(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let known = m.has("async") && m.has("mbarrier") && m.has("arrive");
         if !known {
             return Err(m.refuse());
@@ -117,7 +117,7 @@ impl<'s> Parser<'s> {
 
     /// `cp.async.bulk...` and `cp.reduce.async.bulk...` of plain bytes; those of tensors, to several
     /// blocks and under a mask of bytes are for devices that have clusters.
-    pub(super) fn bulk(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn bulk(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if m.words().iter().any(|w| w.starts_with("tensor") || w.starts_with("multicast") || *w == "cp_mask") {
             return self.other(m);
         }
@@ -159,7 +159,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::BulkCopy { to, from, dst, src, size, barrier, reduce })
     }
 
-    fn bulk_operation(&mut self, m: &mut Mods<'s>, to: Space) -> Parsed<(AtomOp, Type)> {
+    fn bulk_operation(&mut self, m: &mut Modifiers<'s>, to: Space) -> Parsed<(AtomOp, Type)> {
         let op = m.need("an operation", atom_of)?;
         let noftz = m.has("noftz");
         let ty = m.ty()?;
@@ -177,7 +177,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `cp.async.bulk.prefetch.L2.global [a], size`: a hint.
-    fn bulk_prefetch(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    fn bulk_prefetch(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let known = m.has("prefetch") && m.has("L2") && m.pick(space_of) == Some(Space::Global);
         let hint = m.has("L2::cache_hint");
         if !known {
@@ -191,7 +191,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `atom` and `red` of 2, 4 or 8 elements in global memory. Each element is atomic by itself.
-    pub(super) fn atom_vector(&mut self, m: &mut Mods<'s>, returns: bool) -> Parsed<Inst> {
+    pub(super) fn atom_vector(&mut self, m: &mut Modifiers<'s>, returns: bool) -> Parsed<Inst> {
         let sem = m.pick(super::memory::sem_of).unwrap_or(Sem::Relaxed);
         let scope = m.pick(scope_of).unwrap_or(Scope::Gpu);
         let space = m.pick(space_of).unwrap_or(Space::Generic);
@@ -218,34 +218,34 @@ impl<'s> Parser<'s> {
         m.done()?;
         let mut dsts = None;
         if returns {
-            dsts = Some(self.vector_dst(ty, n, Fit::Exact)?);
+            dsts = Some(self.vector_dst(ty, n, WidthRule::Exact)?);
             self.comma()?;
         }
         let addr = self.addr(space)?;
         self.comma()?;
-        let srcs = self.vector_src(ty, n, Fit::Exact)?;
+        let srcs = self.vector_src(ty, n, WidthRule::Exact)?;
         self.cache_policy(hint)?;
         Ok(Inst::AtomVector { space, op, ty, sem, scope, dsts, addr, srcs })
     }
 
     /// `mapa{.shared::cluster}.type d, a, rank`: `a` itself, for there is only rank 0.
-    pub(super) fn mapa(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn mapa(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("shared::cluster");
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         let dst = self.dst_comma(ty)?;
-        let src = self.source(ty, Fit::Exact, Also::Address)?;
+        let src = self.source(ty, WidthRule::Exact, ExtraOperands::Address)?;
         self.comma_src(U32)?;
         Ok(Inst::Mov { ty, dst, src })
     }
 
     /// `getctarank{.shared::cluster}.type d, a`: 0.
-    pub(super) fn getctarank(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn getctarank(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         m.has("shared::cluster");
         let ty = m.ty_in(&[U32, U64])?;
         m.done()?;
         let dst = self.dst_comma(U32)?;
-        self.source(ty, Fit::Exact, Also::Address)?;
+        self.source(ty, WidthRule::Exact, ExtraOperands::Address)?;
         Ok(Inst::Mov { ty: U32, dst, src: Operand::Int(0) })
     }
 }

@@ -3,22 +3,22 @@
 //! Their modifiers have a fixed order, so they are read one after the other. Forms that are PTX
 //! but need hardware of sm_100 and later are left to [`Parser::other`].
 
-use super::inst::Mods;
-use super::operand::{Also, Fit};
+use super::inst::Modifiers;
+use super::operand::{ExtraOperands, WidthRule};
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::names::{matrix_type_of, rounding_of, space_of};
 use MatrixType::*;
 
 /// The modifiers that are still to be read.
-struct Words<'s> {
+struct ModifierList<'s> {
     list: Vec<&'s str>,
     at: usize,
 }
 
-impl<'s> Words<'s> {
-    fn of(m: &Mods<'s>) -> Words<'s> {
-        Words { list: m.words().to_vec(), at: 0 }
+impl<'s> ModifierList<'s> {
+    fn of(m: &Modifiers<'s>) -> ModifierList<'s> {
+        ModifierList { list: m.words().to_vec(), at: 0 }
     }
 
     fn peek(&self) -> &'s str {
@@ -143,7 +143,7 @@ fn sparse_limit(f: &MatrixProduct) -> Option<u8> {
 }
 
 /// The operation on bits that stands in the modifiers, the product when there is none.
-fn op_of(w: &mut Words<'_>) -> Option<MatrixOp> {
+fn op_of(w: &mut ModifierList<'_>) -> Option<MatrixOp> {
     let op = match w.peek() {
         "xor" => MatrixOp::XorPopc,
         "and" => MatrixOp::AndPopc,
@@ -154,7 +154,7 @@ fn op_of(w: &mut Words<'_>) -> Option<MatrixOp> {
 }
 
 /// The modifiers of `mma`.
-fn mma_form(w: &mut Words<'_>) -> Option<MatrixProduct> {
+fn mma_form(w: &mut ModifierList<'_>) -> Option<MatrixProduct> {
     let sparse = match w.peek() {
         "sp" => Some(Sparsity { ordered: false, selector: 0 }),
         "sp::ordered_metadata" => Some(Sparsity { ordered: true, selector: 0 }),
@@ -187,7 +187,7 @@ fn float_rounding(word: &str) -> Option<Rounding> {
 }
 
 /// The modifiers of `wmma.mma`.
-fn wmma_form(w: &mut Words<'_>) -> Option<MatrixProduct> {
+fn wmma_form(w: &mut ModifierList<'_>) -> Option<MatrixProduct> {
     let op = op_of(w)?;
     w.sync()?;
     let (a_layout, b_layout) = (w.layout()?, w.layout()?);
@@ -224,17 +224,17 @@ fn register_type(ty: MatrixType) -> Type {
 }
 
 impl<'s> Parser<'s> {
-    pub(super) fn mma(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn mma(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         // The forms with block scales and of narrower floats belong to sm_100 and later.
         if m.words().iter().any(|w| w.starts_with("kind::")) {
             return self.other(m);
         }
-        let Some(form) = mma_form(&mut Words::of(m)) else { return Err(m.refuse()) };
+        let Some(form) = mma_form(&mut ModifierList::of(m)) else { return Err(m.refuse()) };
         self.product(form)
     }
 
-    pub(super) fn wmma(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
-        let mut w = Words::of(m);
+    pub(super) fn wmma(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
+        let mut w = ModifierList::of(m);
         if w.eat("mma") {
             let Some(form) = wmma_form(&mut w) else { return Err(m.refuse()) };
             return self.product(form);
@@ -248,7 +248,7 @@ impl<'s> Parser<'s> {
         self.wmma_load(m, &mut w)
     }
 
-    fn wmma_load(&mut self, m: &Mods<'s>, w: &mut Words<'s>) -> Parsed<Inst> {
+    fn wmma_load(&mut self, m: &Modifiers<'s>, w: &mut ModifierList<'s>) -> Parsed<Inst> {
         let role = w.take(|word| match word {
             "a" => Some(MatrixRole::A),
             "b" => Some(MatrixRole::B),
@@ -268,7 +268,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Matrix(Box::new(MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride })))
     }
 
-    fn wmma_store(&mut self, m: &Mods<'s>, w: &mut Words<'s>) -> Parsed<Inst> {
+    fn wmma_store(&mut self, m: &Modifiers<'s>, w: &mut ModifierList<'s>) -> Parsed<Inst> {
         let form = if w.eat("d") { Transfer::read(w) } else { None };
         let Some(Transfer { layout, shape, space, ty }) = form.filter(|f| f.exists(MatrixRole::D)) else {
             return Err(m.refuse());
@@ -292,7 +292,7 @@ impl<'s> Parser<'s> {
 
     fn fragment_dst(&mut self, ty: MatrixType, n: usize) -> Parsed<Vec<Reg>> {
         self.brace()?;
-        self.vector(n, |parser| parser.reg_of(register_type(ty), Fit::Exact))
+        self.vector(n, |parser| parser.reg_of(register_type(ty), WidthRule::Exact))
     }
 
     /// A fragment that only registers may hold.
@@ -302,7 +302,7 @@ impl<'s> Parser<'s> {
 
     fn fragment_src(&mut self, ty: MatrixType, n: usize) -> Parsed<Vec<Operand>> {
         self.brace()?;
-        self.vector(n, |parser| parser.source(register_type(ty), Fit::Exact, Also::Nothing))
+        self.vector(n, |parser| parser.source(register_type(ty), WidthRule::Exact, ExtraOperands::RegisterOrConstant))
     }
 
     fn product(&mut self, mut form: MatrixProduct) -> Parsed<Inst> {
@@ -328,29 +328,29 @@ impl<'s> Parser<'s> {
         Ok(Inst::Matrix(Box::new(MatrixInst::Product { form, d, a, b, c, metadata })))
     }
 
-    pub(super) fn ldmatrix(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn ldmatrix(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if m.words().iter().any(|w| matches!(*w, "m16n16" | "m8n16")) {
             return self.other(m);
         }
-        let Some((n, trans, space)) = tiles(&mut Words::of(m)) else { return Err(m.refuse()) };
+        let Some((n, trans, space)) = tiles(&mut ModifierList::of(m)) else { return Err(m.refuse()) };
         let dsts = self.fragment_dst(F16, n)?;
         self.comma()?;
         let addr = self.addr(space)?;
         Ok(Inst::Matrix(Box::new(MatrixInst::LdMatrix { trans, space, dsts, addr })))
     }
 
-    pub(super) fn stmatrix(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn stmatrix(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if m.contains("m16n8") {
             return self.other(m);
         }
-        let Some((n, trans, space)) = tiles(&mut Words::of(m)) else { return Err(m.refuse()) };
+        let Some((n, trans, space)) = tiles(&mut ModifierList::of(m)) else { return Err(m.refuse()) };
         let addr = self.addr(space)?;
         self.comma()?;
         let srcs = self.fragment_reg(F16, n)?;
         Ok(Inst::Matrix(Box::new(MatrixInst::StMatrix { trans, space, addr, srcs })))
     }
 
-    pub(super) fn movmatrix(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn movmatrix(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if m.words() != ["sync", "aligned", "m8n8", "trans", "b16"] {
             return Err(m.refuse());
         }
@@ -360,7 +360,7 @@ impl<'s> Parser<'s> {
 }
 
 /// `.sync.aligned.m8n8.num{.trans}{.shared}.b16`: how many matrices, transposed, and where.
-fn tiles(w: &mut Words<'_>) -> Option<(usize, bool, Space)> {
+fn tiles(w: &mut ModifierList<'_>) -> Option<(usize, bool, Space)> {
     w.sync()?;
     if !w.eat("m8n8") {
         return None;
@@ -385,7 +385,7 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn read(w: &mut Words<'_>) -> Option<Transfer> {
+    fn read(w: &mut ModifierList<'_>) -> Option<Transfer> {
         w.sync()?;
         let (layout, shape) = (w.layout()?, w.take(shape_of)?);
         let space = w.space().unwrap_or(Space::Generic);

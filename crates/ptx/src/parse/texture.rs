@@ -3,8 +3,8 @@
 //! Multi-sample geometries and depth comparison are PTX, but no driver function makes resources
 //! for them; they are kept as text like everything that nobody executes.
 
-use super::inst::Mods;
-use super::operand::Fit;
+use super::inst::Modifiers;
+use super::operand::WidthRule;
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::lexer::Kind;
@@ -40,7 +40,7 @@ struct Place {
 
 impl<'s> Parser<'s> {
     /// `tex`
-    pub(super) fn tex(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn tex(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let (level, grad, _) = (m.has("level"), m.has("grad"), m.has("base"));
         if m.pick(multi_sample).is_some() {
             return self.other(m);
@@ -65,7 +65,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `tld4`
-    pub(super) fn tld4(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn tld4(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let of = |word: &str| COMPONENTS.iter().position(|c| *c == word);
         let component = m.need("a component", of)? as u8;
         let geometry = m.need("a geometry", geometry_of)?;
@@ -82,7 +82,7 @@ impl<'s> Parser<'s> {
         self.sampled(m, Sampled { geometry, level, dty, cty, dsts, pred, place })
     }
 
-    fn sampled(&mut self, m: &Mods<'s>, s: Sampled) -> Parsed<Inst> {
+    fn sampled(&mut self, m: &Modifiers<'s>, s: Sampled) -> Parsed<Inst> {
         let mut offsets = Vec::new();
         if self.is(b',') {
             if self.kind_at(1) != Kind::Punct(b'{') {
@@ -101,8 +101,8 @@ impl<'s> Parser<'s> {
 
     /// `{a, b, c, d}|p`
     fn tex_results(&mut self, dty: Type, n: usize) -> Parsed<(Vec<Option<Reg>>, Option<Reg>)> {
-        let dsts = self.vector_dst(dty, n, Fit::Exact)?;
-        let pred = if self.eat(b'|') { Some(self.reg_of(Pred, Fit::Exact)?) } else { None };
+        let dsts = self.vector_dst(dty, n, WidthRule::Exact)?;
+        let pred = if self.eat(b'|') { Some(self.reg_of(Pred, WidthRule::Exact)?) } else { None };
         self.comma()?;
         Ok((dsts, pred))
     }
@@ -158,10 +158,10 @@ impl<'s> Parser<'s> {
 
     /// A register with a handle, or an opaque variable.
     fn handle(&mut self, ty: OpaqueType) -> Parsed<Handle> {
-        use super::scope::Entity;
+        use super::scope::SymbolKind;
         let token = self.token();
         let name = self.ident("a texture, sampler or surface")?;
-        if let Some(Entity::Reg(reg)) = self.body.find(name) {
+        if let Some(SymbolKind::Reg(reg)) = self.body.find(name) {
             let have = self.body.reg_type(reg);
             if have.bits() == 64 && !have.is_float() {
                 return Ok(Handle::Reg(reg));
@@ -180,7 +180,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `txq` and `suq`
-    pub(super) fn tex_query(&mut self, m: &mut Mods<'s>, surface: bool) -> Parsed<Inst> {
+    pub(super) fn tex_query(&mut self, m: &mut Modifiers<'s>, surface: bool) -> Parsed<Inst> {
         use TexQuery::*;
         let level = !surface && m.has("level");
         let query = m.need("a query", query_of)?;
@@ -215,18 +215,18 @@ impl<'s> Parser<'s> {
     }
 
     /// `istypep`
-    pub(super) fn istypep(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn istypep(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let ty = m.need("a type", opaque_of)?;
         m.done()?;
         let dst = self.dst_comma(Pred)?;
-        let handle = Handle::Reg(self.reg_of(U64, Fit::Exact)?);
+        let handle = Handle::Reg(self.reg_of(U64, WidthRule::Exact)?);
         Ok(Inst::Texture(Box::new(TexInst::IsType { ty, dst, handle })))
     }
 
     /// Words of `suld` and `sust` between `.b`/`.p` and the operands: shape, elements, type, clamp.
     fn surf_words(
         &mut self,
-        m: &mut Mods<'s>,
+        m: &mut Modifiers<'s>,
         cache: &[&str],
         types: &[Type],
     ) -> Parsed<(Geometry, usize, Type, Clamp)> {
@@ -254,19 +254,19 @@ impl<'s> Parser<'s> {
     }
 
     /// `suld.b`
-    pub(super) fn surf_load(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn surf_load(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         if !m.has("b") {
             return Err(m.refuse());
         }
         let (geometry, n, ty, clamp) = self.surf_words(m, &["ca", "cg", "cs", "cv"], &[B8, B16, B32, B64])?;
-        let dsts = self.vector_dst(ty, n, Fit::Wide)?;
+        let dsts = self.vector_dst(ty, n, WidthRule::AtLeast)?;
         self.comma()?;
         let place = self.surf_place(geometry, clamp, false)?;
         Ok(Inst::Texture(Box::new(TexInst::Load { place, ty, dsts })))
     }
 
     /// `sust.b` and `sust.p`
-    pub(super) fn surf_store(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn surf_store(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let formatted = m.has("p");
         if !formatted && !m.has("b") {
             return Err(m.refuse());
@@ -275,12 +275,12 @@ impl<'s> Parser<'s> {
         let (geometry, n, ty, clamp) = self.surf_words(m, &["wb", "cg", "cs", "wt"], types)?;
         let place = self.surf_place(geometry, clamp, formatted)?;
         self.comma()?;
-        let srcs = self.vector_src(ty, n, Fit::Wide)?;
+        let srcs = self.vector_src(ty, n, WidthRule::AtLeast)?;
         Ok(Inst::Texture(Box::new(TexInst::Store { place, ty, srcs })))
     }
 
     /// `sured.b` and `sured.p`
-    pub(super) fn surf_reduce(&mut self, m: &mut Mods<'s>) -> Parsed<Inst> {
+    pub(super) fn surf_reduce(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
         let formatted = m.has("p");
         if !formatted && !m.has("b") {
             return Err(m.refuse());

@@ -1,6 +1,6 @@
 //! Video instructions (`vadd`, `vmad`, `vset2`, `vabsdiff4`, ...).
 
-use super::inst::Mods;
+use super::inst::Modifiers;
 use super::{Parsed, Parser};
 use crate::ast::*;
 use crate::names::cmp_of;
@@ -55,7 +55,7 @@ fn mask_of(word: &str, lanes: u8) -> Option<u8> {
 
 impl<'s> Parser<'s> {
     /// `vop`, `vop2`, `vop4`; `opcode` without the `v`.
-    pub(super) fn video(&mut self, m: &mut Mods<'s>, opcode: &str) -> Parsed<Inst> {
+    pub(super) fn video(&mut self, m: &mut Modifiers<'s>, opcode: &str) -> Parsed<Inst> {
         let (name, lanes) = match opcode.as_bytes().last() {
             Some(b'2') => (&opcode[..opcode.len() - 1], 2),
             Some(b'4') => (&opcode[..opcode.len() - 1], 4),
@@ -82,7 +82,7 @@ impl<'s> Parser<'s> {
             VideoOp::Mad { plus_one, shift, .. } => {
                 *plus_one = m.has("po");
                 *shift = m.pick(|w| ["shr7", "shr15"].iter().position(|&x| x == w)).map_or(0, |i| [7, 15][i]);
-                m.done_in_any_order()?;
+                m.done_unordered()?;
                 return self.video_mad(v);
             }
             _ => {}
@@ -96,11 +96,11 @@ impl<'s> Parser<'s> {
         if lanes > 1 && v.sat && v.merge == VideoMerge::Add {
             return Err(m.refuse());
         }
-        m.done_in_any_order()?;
+        m.done_unordered()?;
         self.video_operands(m, v)
     }
 
-    fn video_types(&mut self, m: &mut Mods<'s>, op: VideoOp, lanes: u8) -> Parsed<Video> {
+    fn video_types(&mut self, m: &mut Modifiers<'s>, op: VideoOp, lanes: u8) -> Parsed<Video> {
         const WORDS: &[Type] = &[U32, S32];
         let dty = if matches!(op, VideoOp::Set(_)) { U32 } else { m.ty_in(WORDS)? };
         let (aty, bty) = (m.ty_in(WORDS)?, m.ty_in(WORDS)?);
@@ -116,7 +116,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A source operand of a video instruction and what is read of it.
-    fn video_source(&mut self, m: &Mods<'s>, lanes: u8, elements: &mut u16) -> Parsed<Operand> {
+    fn video_source(&mut self, m: &Modifiers<'s>, lanes: u8, elements: &mut u16) -> Parsed<Operand> {
         self.comma()?;
         let operand = self.src(B32)?;
         if let Some(word) = self.selector() {
@@ -126,7 +126,7 @@ impl<'s> Parser<'s> {
         Ok(operand)
     }
 
-    fn video_operands(&mut self, m: &Mods<'s>, mut v: Video) -> Parsed<Inst> {
+    fn video_operands(&mut self, m: &Modifiers<'s>, mut v: Video) -> Parsed<Inst> {
         let dst = self.dst(B32)?;
         let all = (1u8 << v.lanes) - 1;
         let selected = self.selector();

@@ -41,85 +41,85 @@ pub(super) fn sem(sem: Sem) -> &'static str {
     }
 }
 
-fn unary_name(op: UnOp) -> &'static str {
+fn unary_name(op: UnaryOp) -> &'static str {
     match op {
-        UnOp::Abs => "abs",
-        UnOp::Neg => "neg",
-        UnOp::Not => "not",
-        UnOp::Cnot => "cnot",
-        UnOp::Popc => "popc",
-        UnOp::Clz => "clz",
-        UnOp::Brev => "brev",
-        UnOp::Bfind { shiftamt: false } => "bfind",
-        UnOp::Bfind { shiftamt: true } => "bfind.shiftamt",
-        UnOp::Sqrt => "sqrt",
-        UnOp::Rsqrt => "rsqrt",
-        UnOp::Rcp => "rcp",
-        UnOp::Sin => "sin",
-        UnOp::Cos => "cos",
-        UnOp::Lg2 => "lg2",
-        UnOp::Ex2 => "ex2",
-        UnOp::Tanh => "tanh",
-        UnOp::PendingCount => "mbarrier.pending_count",
-        UnOp::TestFinite => "testp.finite",
-        UnOp::TestInfinite => "testp.infinite",
-        UnOp::TestNumber => "testp.number",
-        UnOp::TestNotANumber => "testp.notanumber",
-        UnOp::TestNormal => "testp.normal",
-        UnOp::TestSubnormal => "testp.subnormal",
+        UnaryOp::Abs => "abs",
+        UnaryOp::Neg => "neg",
+        UnaryOp::Not => "not",
+        UnaryOp::Cnot => "cnot",
+        UnaryOp::Popc => "popc",
+        UnaryOp::Clz => "clz",
+        UnaryOp::Brev => "brev",
+        UnaryOp::Bfind { shiftamt: false } => "bfind",
+        UnaryOp::Bfind { shiftamt: true } => "bfind.shiftamt",
+        UnaryOp::Sqrt => "sqrt",
+        UnaryOp::Rsqrt => "rsqrt",
+        UnaryOp::Rcp => "rcp",
+        UnaryOp::Sin => "sin",
+        UnaryOp::Cos => "cos",
+        UnaryOp::Lg2 => "lg2",
+        UnaryOp::Ex2 => "ex2",
+        UnaryOp::Tanh => "tanh",
+        UnaryOp::PendingCount => "mbarrier.pending_count",
+        UnaryOp::TestFinite => "testp.finite",
+        UnaryOp::TestInfinite => "testp.infinite",
+        UnaryOp::TestNumber => "testp.number",
+        UnaryOp::TestNotANumber => "testp.notanumber",
+        UnaryOp::TestNormal => "testp.normal",
+        UnaryOp::TestSubnormal => "testp.subnormal",
     }
 }
 
-fn binary_name(op: BinOp, ty: Type) -> &'static str {
+fn binary_name(op: BinaryOp, ty: Type) -> &'static str {
     match op {
-        BinOp::Add => "add",
-        BinOp::Sub => "sub",
-        BinOp::Div => "div",
-        BinOp::Rem => "rem",
-        BinOp::Min => "min",
-        BinOp::Max => "max",
-        BinOp::And => "and",
-        BinOp::Or => "or",
-        BinOp::Xor => "xor",
-        BinOp::Mul if ty.is_float() => "mul",
-        BinOp::Mul => "mul.lo",
-        BinOp::MulHi => "mul.hi",
-        BinOp::MulWide => "mul.wide",
-        BinOp::Mul24Lo => "mul24.lo",
-        BinOp::Mul24Hi => "mul24.hi",
-        BinOp::Shl => "shl",
-        BinOp::Shr => "shr",
-        BinOp::CopySign => "copysign",
-        BinOp::BmskClamp => "bmsk.clamp",
-        BinOp::BmskWrap => "bmsk.wrap",
-        BinOp::SzextClamp => "szext.clamp",
-        BinOp::SzextWrap => "szext.wrap",
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Div => "div",
+        BinaryOp::Rem => "rem",
+        BinaryOp::Min => "min",
+        BinaryOp::Max => "max",
+        BinaryOp::And => "and",
+        BinaryOp::Or => "or",
+        BinaryOp::Xor => "xor",
+        BinaryOp::Mul if ty.is_float() => "mul",
+        BinaryOp::Mul => "mul.lo",
+        BinaryOp::MulHi => "mul.hi",
+        BinaryOp::MulWide => "mul.wide",
+        BinaryOp::Mul24Lo => "mul24.lo",
+        BinaryOp::Mul24Hi => "mul24.hi",
+        BinaryOp::Shl => "shl",
+        BinaryOp::Shr => "shr",
+        BinaryOp::CopySign => "copysign",
+        BinaryOp::BmskClamp => "bmsk.clamp",
+        BinaryOp::BmskWrap => "bmsk.wrap",
+        BinaryOp::SzextClamp => "szext.clamp",
+        BinaryOp::SzextWrap => "szext.wrap",
     }
 }
 
-fn ternary_name(op: TerOp, ty: Type, m: &FpMods) -> String {
+fn ternary_name(op: TernaryOp, ty: Type, m: &FpMods) -> String {
     let int = |signed: bool| if signed { ".s32" } else { ".u32" };
     let plain = match op {
-        TerOp::Fma => "fma",
-        TerOp::MadLo => "mad.lo",
-        TerOp::MadHi => "mad.hi",
-        TerOp::MadWide => "mad.wide",
-        TerOp::Mad24Lo => "mad24.lo",
-        TerOp::Mad24Hi => "mad24.hi",
-        TerOp::Sad => "sad",
-        TerOp::Bfe => "bfe",
-        TerOp::Lop3(_) => "lop3",
-        TerOp::ShfLClamp => "shf.l.clamp",
-        TerOp::ShfLWrap => "shf.l.wrap",
-        TerOp::ShfRClamp => "shf.r.clamp",
-        TerOp::ShfRWrap => "shf.r.wrap",
-        TerOp::Fns => "fns",
-        TerOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
-        TerOp::Min3 => "min",
-        TerOp::Max3 => "max",
-        TerOp::Prmt(mode) => return format!("prmt.b32{}", dot(prmt_name(mode))),
-        TerOp::Dp4a { a_signed, b_signed } => return format!("dp4a{}{}", int(a_signed), int(b_signed)),
-        TerOp::Dp2a { a_signed, b_signed, hi } => {
+        TernaryOp::Fma => "fma",
+        TernaryOp::MadLo => "mad.lo",
+        TernaryOp::MadHi => "mad.hi",
+        TernaryOp::MadWide => "mad.wide",
+        TernaryOp::Mad24Lo => "mad24.lo",
+        TernaryOp::Mad24Hi => "mad24.hi",
+        TernaryOp::Sad => "sad",
+        TernaryOp::Bfe => "bfe",
+        TernaryOp::Lop3(_) => "lop3",
+        TernaryOp::ShfLClamp => "shf.l.clamp",
+        TernaryOp::ShfLWrap => "shf.l.wrap",
+        TernaryOp::ShfRClamp => "shf.r.clamp",
+        TernaryOp::ShfRWrap => "shf.r.wrap",
+        TernaryOp::Fns => "fns",
+        TernaryOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
+        TernaryOp::Min3 => "min",
+        TernaryOp::Max3 => "max",
+        TernaryOp::Prmt(mode) => return format!("prmt.b32{}", dot(prmt_name(mode))),
+        TernaryOp::Dp4a { a_signed, b_signed } => return format!("dp4a{}{}", int(a_signed), int(b_signed)),
+        TernaryOp::Dp2a { a_signed, b_signed, hi } => {
             return format!("dp2a{}{}{}", if hi { ".hi" } else { ".lo" }, int(a_signed), int(b_signed));
         }
     };
@@ -373,7 +373,7 @@ impl InFunction<'_> {
                 format!("{}{}.{} {}{}", binary_name(*op, *ty), mods(m), t(*ty), r(dst), self.operands(&[a, b]))
             }
             Inst::Ternary { op, ty, mods: m, dst, a, b, c } => {
-                let table = if let TerOp::Lop3(table) = op { format!(", {table}") } else { String::new() };
+                let table = if let TernaryOp::Lop3(table) = op { format!(", {table}") } else { String::new() };
                 format!("{} {}{}{table}", ternary_name(*op, *ty, m), r(dst), self.operands(&[a, b, c]))
             }
             Inst::Bfi { ty, dst, a, b, pos, len } => {

@@ -1,7 +1,7 @@
 //! The control-flow graph on shapes drawn by hand; `corpus.rs` checks it on real kernels.
 
 use rtcg_ptx::ast::*;
-use rtcg_ptx::cfg::{Split, Terminator};
+use rtcg_ptx::cfg::{BlockBoundary, Terminator};
 use rtcg_ptx::{Cfg, parse};
 
 fn function(body: &str) -> Function {
@@ -44,7 +44,7 @@ fn a_loop_stands_before_what_follows_it() {
     assert_eq!(blocks[0], cfg.loops[0].header);
     let last = *blocks.last().expect("blocks");
     assert_eq!(last - blocks[0] + 1, blocks.len() as u32, "contiguous");
-    let leave = cfg.blocks.iter().position(|b| b.terminator == Terminator::Leave).expect("leave") as u32;
+    let leave = cfg.blocks.iter().position(|b| b.terminator == Terminator::Exit).expect("leave") as u32;
     assert!(leave > last);
     assert_eq!(cfg.back_edges().count(), 1);
     assert!(cfg.reducible);
@@ -65,7 +65,7 @@ fn unreachable_blocks_are_dropped_and_the_end_returns() {
     let cfg = Cfg::new(&f);
     assert_eq!(cfg.blocks.len(), 3);
     assert_eq!(cfg.blocks[2].range(), 3..3);
-    assert_eq!(cfg.blocks[2].terminator, Terminator::Leave);
+    assert_eq!(cfg.blocks[2].terminator, Terminator::Exit);
     assert_eq!(cfg.block_of(1), None);
 }
 
@@ -74,7 +74,7 @@ fn splits_and_guards() {
     let f = function("mov.u32 %r1, 0; bar.sync 0; @%p1 mov.u32 %r1, 1; mov.u32 %r2, %r1; ret;");
     let cfg = Cfg::build(&f, |s| {
         let bar = matches!(s.inst, Inst::Bar { .. });
-        Split { before: bar, after: bar }
+        BlockBoundary { before: bar, after: bar }
     });
     assert_eq!(cfg.blocks.iter().map(|b| (b.start, b.end)).collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 5)]);
     // The guarded write keeps the old value alive.

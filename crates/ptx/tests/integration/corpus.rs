@@ -58,7 +58,7 @@ fn successors(cfg: &Cfg, id: u32) -> Vec<u32> {
 }
 
 fn leaves(cfg: &Cfg, id: u32) -> bool {
-    matches!(cfg.blocks[id as usize].terminator, Terminator::Leave | Terminator::LeaveIf { .. })
+    matches!(cfg.blocks[id as usize].terminator, Terminator::Exit | Terminator::ExitIf { .. })
 }
 
 fn check_dominators(cfg: &Cfg) {

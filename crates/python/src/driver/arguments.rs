@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::driver::signature::{Given, Number, ParamKind};
-use rtcg::driver::{ArgPacker, Function, PackedArgs, Unfit, WeakScalar};
+use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -170,13 +170,13 @@ pub(crate) fn pack(function: &Function, args: &Bound<'_, PyTuple>) -> PyResult<P
     let mut packer = function.args();
     // SAFETY: the tuple holds the objects.
     let args = unsafe { Args::new(args.py(), &items) };
-    Packing::new(function, &mut packer).all(args)?;
+    ArgumentPacking::new(function, &mut packer).all(args)?;
     Ok(Packed { bytes: packer.pack().map_err(driver_error)? })
 }
 
 /// What arguments need beside their bytes.
 #[derive(Default)]
-pub(crate) struct Extras<'py> {
+pub(crate) struct ArgumentExtras<'py> {
     /// Those that want to be called before and after the launch.
     pub(crate) handlers: Vec<Bound<'py, PyAny>>,
     /// What must live until the launch.
@@ -184,20 +184,20 @@ pub(crate) struct Extras<'py> {
 }
 
 /// Arguments while they are packed.
-pub(crate) struct Packing<'p, 'f, 'py> {
+pub(crate) struct ArgumentPacking<'p, 'f, 'py> {
     function: &'f Function,
     packer: &'p mut ArgPacker<'f>,
-    extras: Extras<'py>,
+    extras: ArgumentExtras<'py>,
 }
 
-impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
+impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     pub(crate) fn new(function: &'f Function, packer: &'p mut ArgPacker<'f>) -> Self {
-        Self { function, packer, extras: Extras::default() }
+        Self { function, packer, extras: ArgumentExtras::default() }
     }
 
     /// Packs all arguments.
     #[inline]
-    pub(crate) fn all(mut self, args: Args<'_, 'py>) -> PyResult<Extras<'py>> {
+    pub(crate) fn all(mut self, args: Args<'_, 'py>) -> PyResult<ArgumentExtras<'py>> {
         let numpy = numpy_classes(args.py())?;
         for (index, arg) in args.iter().enumerate() {
             if let Ok(memory) = arg.cast_exact::<PyDeviceAllocation>() {
@@ -273,7 +273,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         if let Some(value) = weak_scalar(arg)? {
             return self.weak(index, arg, value);
         }
-        if let Some((bytes, number)) = plain_bytes(arg)? {
+        if let Some((bytes, number)) = bytes_like(arg)? {
             let given = number.map_or(Given::Bytes, Given::Value);
             return self.put(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
@@ -336,7 +336,7 @@ impl<'p, 'f, 'py> Packing<'p, 'f, 'py> {
         };
         match value.convert(declared.kind) {
             Ok(bytes) => self.put(index, arg, &bytes, bytes.len().min(8), Given::Bytes),
-            Err(Unfit::Value) if !matches!(value, WeakScalar::Float(x) if x.is_finite() && x.abs() < 1e20) => {
+            Err(ConversionError::Value) if !matches!(value, WeakScalar::Float(x) if x.is_finite() && x.abs() < 1e20) => {
                 let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe(arg));
                 Err(PyOverflowError::new_err(text))
             }
@@ -401,7 +401,7 @@ fn weak_scalar(arg: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 }
 
 /// The bytes of `struct.pack`, and of values of ctypes.
-fn plain_bytes(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number>)>> {
+fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number>)>> {
     if let Ok(bytes) = arg.cast::<PyBytes>() {
         return Ok(Some((bytes.as_bytes().to_vec(), None)));
     }
@@ -475,7 +475,7 @@ fn wrong_argument(
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
 #[cold]
 fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let declared = function.declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
     let array = arg.getattr("array").ok();
     let given = describe_type(array.as_ref().unwrap_or(arg));
@@ -484,7 +484,7 @@ fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> Py
         "parameter #{index} (0-based): kernel '{name}'{declared}, got {given}; its bytes are taken as they are \
          (RTCG_ARGUMENT_TYPES=strict makes this an error)"
     );
-    if !SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+    if !WARNED.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
         return Ok(());
     }
     PyErr::warn(arg.py(), &arg.py().get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)

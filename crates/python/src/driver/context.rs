@@ -1,7 +1,7 @@
 //! `Context`: each thread has a stack of them.
 
 use crate::driver::device::PyDevice;
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::resource::without_interpreter;
 use crate::errors::OrRaise;
 use crate::integer::int;
@@ -16,16 +16,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
 #[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
-    pub(crate) Held,
+    pub(crate) HeldContext,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
     AtomicBool,
 );
 
 /// A context, dropped with the interpreter released unless it outlives this reference: asking for the current context
 /// would otherwise cost mostly that.
-pub(crate) struct Held(ManuallyDrop<Context>);
+pub(crate) struct HeldContext(ManuallyDrop<Context>);
 
-impl Deref for Held {
+impl Deref for HeldContext {
     type Target = Context;
 
     #[inline]
@@ -34,7 +34,7 @@ impl Deref for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldContext {
     fn drop(&mut self) {
         // SAFETY: the context is taken once, and nothing sees it afterwards.
         let context = unsafe { ManuallyDrop::take(&mut self.0) };
@@ -46,12 +46,12 @@ impl Drop for Held {
 
 impl PyContext {
     pub(crate) fn new(context: Context) -> Self {
-        Self(Held(ManuallyDrop::new(context)), AtomicBool::new(false))
+        Self(HeldContext(ManuallyDrop::new(context)), AtomicBool::new(false))
     }
 
     /// A context that was pushed when it was made.
     pub(crate) fn pushed(context: Context) -> Self {
-        Self(Held(ManuallyDrop::new(context)), AtomicBool::new(true))
+        Self(HeldContext(ManuallyDrop::new(context)), AtomicBool::new(true))
     }
 }
 
@@ -81,7 +81,7 @@ impl PyContext {
     #[staticmethod]
     fn synchronize(py: Python<'_>) -> PyResult<()> {
         let result = py.detach(Context::synchronize);
-        keep_alive::release_passed();
+        in_flight::release_passed();
         result.or_raise()
     }
 

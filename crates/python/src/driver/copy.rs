@@ -1,7 +1,7 @@
 //! Copies and fills. Copies without `_async` wait, with the interpreter released.
 
 use crate::driver::context::PyContext;
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
@@ -61,7 +61,7 @@ fn memcpy_htod_async(
         unsafe { memory::memcpy_htod_async(target.0, host, nbytes, stream) }
     })
     .or_raise()?;
-    keep_alive::until_passed(stream, src.owner()).or_raise()
+    in_flight::hold_until_passed(stream, src.owner()).or_raise()
 }
 
 /// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
@@ -87,7 +87,7 @@ fn memcpy_dtoh_async(
         unsafe { memory::memcpy_dtoh_async(host, source.0, nbytes, stream) }
     })
     .or_raise()?;
-    keep_alive::until_passed(stream, dest.owner()).or_raise()
+    in_flight::hold_until_passed(stream, dest.owner()).or_raise()
 }
 
 fn check_both(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {

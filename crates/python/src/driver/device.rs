@@ -2,7 +2,7 @@
 
 use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
-use crate::driver::resource::{Late, made_by_init};
+use crate::driver::resource::{LateInit, made_by_init};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::exceptions::PyTypeError;
@@ -15,13 +15,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// A device: real ones come first, then virtual ones.
 #[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyDevice(pub(crate) Late<Device>);
+pub(crate) struct PyDevice(pub(crate) LateInit<Device>);
 
 made_by_init!(PyDevice, "(ordinal)");
 
 impl From<Device> for PyDevice {
     fn from(device: Device) -> Self {
-        Self(Late::new(device))
+        Self(LateInit::new(device))
     }
 }
 

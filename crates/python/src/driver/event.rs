@@ -1,6 +1,6 @@
 //! `Event`.
 
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::resource::{Detached, closing_methods, detached, made_by_init};
 use crate::driver::stream::{stream_argument, stream_of};
 use crate::errors::OrRaise;
@@ -48,7 +48,7 @@ closing_methods! { PyEvent;
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let event = &slf.get().0;
         let result = py.detach(|| event.synchronize());
-        keep_alive::release_passed();
+        in_flight::release_passed();
         result.or_raise()?;
         Ok(slf)
     }

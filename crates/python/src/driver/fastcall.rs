@@ -67,7 +67,7 @@ pub(crate) fn pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> {
 
 /// Keyword arguments.
 pub(crate) enum Keywords<'a, 'py> {
-    /// Names, and as many values.
+    /// CppNames, and as many values.
     Row(Option<Borrowed<'a, 'py, PyTuple>>, Args<'a, 'py>),
     Dict(Option<&'a Bound<'py, PyDict>>),
 }

@@ -1,10 +1,10 @@
 //! `Function`: a kernel and the ways to call it.
 
-use crate::driver::arguments::{Extras, Packing};
-use crate::driver::call_again::{Call, LastCall, Row, Way};
+use crate::driver::arguments::{ArgumentExtras, ArgumentPacking};
+use crate::driver::cached_call::{Call, CallKind, LastCall, RawArguments};
 use crate::driver::fastcall::{Args, Body, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
 use crate::driver::geometry::{CallOptions, Geometry, dimensions, prepared_geometry, texture_references};
-use crate::driver::graph::refuse_handlers;
+use crate::driver::graph::reject_handlers;
 use crate::driver::pool::is_in_use as is_pool_in_use;
 use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
 use crate::driver::resource::Detached;
@@ -12,7 +12,7 @@ use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use crate::integer::int;
-use crate::pointer::arguments_used_in;
+use crate::pointer::record_argument_uses;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};
@@ -60,9 +60,9 @@ impl PyFunction {
             .ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
     }
 
-    /// Lets later calls like this one go the short way.
-    fn remember(&self, way: Way, args: Args<'_, '_>, keywords: &Keywords<'_, '_>) {
-        self.last.remember(self, &Call { way, args, keywords });
+    /// Lets later calls like this one use the cached call.
+    fn remember(&self, kind: CallKind, args: Args<'_, '_>, keywords: &Keywords<'_, '_>) {
+        self.last.remember(self, &Call { kind, args, keywords });
     }
 
     fn launch(&self, py: Python<'_>, geometry: &Geometry, stream: Option<&Stream>, bytes: &[u8]) -> PyResult<()> {
@@ -92,10 +92,10 @@ fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_
     let options = CallOptions::parse(py, &keywords)?;
     let stream = options.stream.as_ref().map(|stream| &*stream.get().0);
     if is_any_capturing() {
-        refuse_handlers(stream, &args.to_tuple()?)?;
+        reject_handlers(stream, &args.to_tuple()?)?;
     }
     let mut packer = this.function.args();
-    let extras = Packing::new(&this.function, &mut packer).all(args)?;
+    let extras = ArgumentPacking::new(&this.function, &mut packer).all(args)?;
     let bytes = packer.bytes().or_raise()?;
     if !options.texrefs.is_empty() {
         options.texrefs.iter().try_for_each(|texref| this.function.param_set_texref(texref)).or_raise()?;
@@ -103,7 +103,7 @@ fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_
     if extras.handlers.is_empty() && !options.time_kernel {
         this.launch(py, &options.geometry, stream, bytes)?;
         submitted(stream, args)?;
-        this.remember(Way::Direct, args, &keywords);
+        this.remember(CallKind::Direct, args, &keywords);
         return Ok(py.None().into_bound(py));
     }
     call_with_handlers(this, &options, &extras, bytes, args)
@@ -115,7 +115,7 @@ fn submitted(stream: Option<&Stream>, args: Args<'_, '_>) -> PyResult<()> {
     if !is_any_capturing() && !is_pool_in_use() {
         return Ok(());
     }
-    arguments_used_in(&args.to_tuple()?, stream);
+    record_argument_uses(&args.to_tuple()?, stream);
     Ok(())
 }
 
@@ -123,7 +123,7 @@ fn submitted(stream: Option<&Stream>, args: Args<'_, '_>) -> PyResult<()> {
 fn call_with_handlers<'py>(
     this: &PyFunction,
     options: &CallOptions<'py>,
-    extras: &Extras<'py>,
+    extras: &ArgumentExtras<'py>,
     bytes: &[u8],
     args: Args<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -169,7 +169,7 @@ fn prepared_call<'py>(
     let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
     this.launch(args.py(), &geometry, None, bytes)?;
     submitted(None, args)?;
-    this.remember(Way::Prepared, args, &keywords);
+    this.remember(CallKind::Prepared, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -191,7 +191,7 @@ fn prepared_async_call<'py>(
     let bytes = this.prepared()?.pack(args.skip(3), &mut buffer)?;
     this.launch(args.py(), &geometry, stream, bytes)?;
     submitted(stream, args)?;
-    this.remember(Way::PreparedAsync, args, &keywords);
+    this.remember(CallKind::PreparedAsync, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -213,13 +213,13 @@ fn prepared_timed_call<'py>(
     Bound::new(args.py(), TimedCall { start: Detached::new(start), end: Detached::new(end) }).map(Bound::into_any)
 }
 
-/// Calls the kernel by the short way if the call is like the last one, else by `body`.
+/// Calls the kernel from the cache if the call is like the last one, else by `body`.
 ///
 /// # Safety
 /// As [`enter`], with a kernel.
 #[inline(always)]
-unsafe fn call_or_again(
-    way: Way,
+unsafe fn call_cached_or(
+    kind: CallKind,
     body: Body,
     slf: *mut PyObject,
     args: *const *mut PyObject,
@@ -231,7 +231,7 @@ unsafe fn call_or_again(
         let py = Python::assume_attached();
         let object = Borrowed::from_ptr(py, slf);
         let this = object.cast_unchecked::<PyFunction>().get();
-        this.last.call_again(this, way, Row::from_raw(py, args, n_args, names))
+        this.last.call_cached(this, kind, RawArguments::from_raw(py, args, n_args, names))
     };
     match done {
         Some(Ok(())) => {
@@ -262,11 +262,11 @@ unsafe extern "C" fn vectorcall(
     names: *mut PyObject,
 ) -> *mut PyObject {
     // SAFETY: called by the interpreter only, with an object of the class.
-    unsafe { call_or_again(Way::Direct, call, slf, args, nargsf & (usize::MAX >> 1), names) }
+    unsafe { call_cached_or(CallKind::Direct, call, slf, args, nargsf & (usize::MAX >> 1), names) }
 }
 
 macro_rules! methods {
-    ($($c_function:ident = $name:literal calls $body:ident as $way:ident: $doc:literal;)*) => {
+    ($($c_function:ident = $name:literal calls $body:ident as $kind:ident: $doc:literal;)*) => {
         $(unsafe extern "C" fn $c_function(
             slf: *mut PyObject,
             args: *const *mut PyObject,
@@ -274,7 +274,7 @@ macro_rules! methods {
             names: *mut PyObject,
         ) -> *mut PyObject {
             // SAFETY: called by the interpreter only, with an object of the class, which descriptors check.
-            unsafe { call_or_again(Way::$way, $body, slf, args, nargs.max(0) as usize, names) }
+            unsafe { call_cached_or(CallKind::$kind, $body, slf, args, nargs.max(0) as usize, names) }
         })*
         const METHODS: &[Method] = &[$(Method { name: $name, call: $c_function, doc: $doc }),*];
     };

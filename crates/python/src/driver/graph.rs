@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys;
 use rtcg::driver::{
-    Graph, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, keep_in_capture, linear_copy,
+    Graph, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, linear_copy, retain_in_capture,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ pub(crate) fn held(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
 }
 
 /// Keeps an object for the graph that `stream` is being captured into; false if it is not.
-pub(crate) fn keep_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
-    keep_in_capture(stream, || held(object))
+pub(crate) fn retain_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
+    retain_in_capture(stream, || held(object))
 }
 
 /// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
-pub(crate) fn refuse_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+pub(crate) fn reject_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let entered = if stream.is_none() { Stream::current() } else { None };
     match stream.or(entered.as_ref()) {
         Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse(args),

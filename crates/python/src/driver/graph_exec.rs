@@ -5,7 +5,7 @@ use crate::driver::function::PyFunction;
 use crate::driver::graph::{
     HostCopy, KernelChange, PyGraph, PyGraphNode, held, host_function, memset_of, on_device, to_device, to_host,
 };
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::resource::{Detached, detached};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::driver::structured::PyMemcpy3D;
@@ -36,7 +36,7 @@ impl PyGraphExec {
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = stream_of(stream);
-        keep_alive::release_passed();
+        in_flight::release_passed();
         py.detach(|| self.0.launch(stream)).or_raise()
     }
 

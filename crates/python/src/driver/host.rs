@@ -1,7 +1,7 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
 use crate::driver::memory::used_after_free;
-use crate::driver::resource::{Detached, Late, made_by_init, resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, LateInit, made_by_init, resource_methods, without_interpreter};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, array_over};
 use crate::integer::int;
@@ -14,7 +14,7 @@ macro_rules! host_memory {
     ($(#[$doc:meta])* $class:ident as $name:literal over $inner:ident, $signature:literal; $($extra:tt)*) => {
         $(#[$doc])*
         #[pyclass(name = $name, module = "pycuda._driver", frozen, subclass, dict, weakref)]
-        pub(crate) struct $class(Late<$inner>);
+        pub(crate) struct $class(LateInit<$inner>);
 
         made_by_init!($class, $signature);
 

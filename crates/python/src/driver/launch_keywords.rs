@@ -20,13 +20,13 @@ pub(crate) enum Keyword {
     SharedSize,
     TimeKernel,
     Texrefs,
-    Option(Wish),
+    Option(LaunchOption),
     Unknown,
 }
 
 /// What a launch may wish beyond its geometry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum LaunchOption {
     Cooperative,
     Cluster,
     PreferredCluster,
@@ -48,17 +48,17 @@ const KEYWORDS: [(&str, Keyword); 18] = [
     ("shared_size", Keyword::SharedSize),
     ("time_kernel", Keyword::TimeKernel),
     ("texrefs", Keyword::Texrefs),
-    ("cooperative", Keyword::Option(Wish::Cooperative)),
-    ("cluster", Keyword::Option(Wish::Cluster)),
-    ("preferred_cluster", Keyword::Option(Wish::PreferredCluster)),
-    ("cluster_scheduling", Keyword::Option(Wish::ClusterScheduling)),
-    ("programmatic_dependent", Keyword::Option(Wish::ProgrammaticDependent)),
-    ("priority", Keyword::Option(Wish::Priority)),
-    ("mem_sync_domain", Keyword::Option(Wish::MemSyncDomain)),
-    ("mem_sync_domain_map", Keyword::Option(Wish::MemSyncDomainMap)),
-    ("shared_carveout", Keyword::Option(Wish::SharedCarveout)),
-    ("programmatic_event", Keyword::Option(Wish::ProgrammaticEvent)),
-    ("launch_completion_event", Keyword::Option(Wish::LaunchCompletionEvent)),
+    ("cooperative", Keyword::Option(LaunchOption::Cooperative)),
+    ("cluster", Keyword::Option(LaunchOption::Cluster)),
+    ("preferred_cluster", Keyword::Option(LaunchOption::PreferredCluster)),
+    ("cluster_scheduling", Keyword::Option(LaunchOption::ClusterScheduling)),
+    ("programmatic_dependent", Keyword::Option(LaunchOption::ProgrammaticDependent)),
+    ("priority", Keyword::Option(LaunchOption::Priority)),
+    ("mem_sync_domain", Keyword::Option(LaunchOption::MemSyncDomain)),
+    ("mem_sync_domain_map", Keyword::Option(LaunchOption::MemSyncDomainMap)),
+    ("shared_carveout", Keyword::Option(LaunchOption::SharedCarveout)),
+    ("programmatic_event", Keyword::Option(LaunchOption::ProgrammaticEvent)),
+    ("launch_completion_event", Keyword::Option(LaunchOption::LaunchCompletionEvent)),
 ];
 
 static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
@@ -75,7 +75,7 @@ pub(crate) fn keyword(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Keywo
     Ok(KEYWORDS.iter().find(|(known, _)| *known == name).map_or(Keyword::Unknown, |(_, keyword)| *keyword))
 }
 
-impl Wish {
+impl LaunchOption {
     /// Sets the wish; `None` and `False` are no wish.
     pub(crate) fn set(self, options: &mut LaunchOptions, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.is_none() {

@@ -4,7 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::event::handle_bytes;
 use crate::driver::host::checked_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource::{Detached, Late, detached, made_by_init, resource_methods, without_interpreter};
+use crate::driver::resource::{Detached, LateInit, detached, made_by_init, resource_methods, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
@@ -100,7 +100,7 @@ resource_methods! {
 
 /// Memory that host and device share by migration.
 #[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyManagedAllocation(pub(crate) Late<ManagedAllocation>);
+pub(crate) struct PyManagedAllocation(pub(crate) LateInit<ManagedAllocation>);
 
 made_by_init!(PyManagedAllocation, "(nbytes, flags=0)");
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 pub(crate) mod arguments;
-pub(crate) mod call_again;
+pub(crate) mod cached_call;
 pub(crate) mod context;
 mod copy;
 pub(crate) mod device;
@@ -17,7 +17,7 @@ pub(crate) mod graph;
 mod graph_capture;
 mod graph_exec;
 mod host;
-mod keep_alive;
+mod in_flight;
 mod launch_keywords;
 mod library;
 pub(crate) mod memory;

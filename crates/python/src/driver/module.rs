@@ -1,7 +1,7 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
-use crate::driver::resource::{Detached, Late, closing_methods, detached, made_by_init};
+use crate::driver::resource::{Detached, LateInit, closing_methods, detached, made_by_init};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
@@ -95,7 +95,7 @@ fn module_from_buffer(
 
 /// Links several images into one module.
 #[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyLinker(Late<Linking>);
+pub(crate) struct PyLinker(LateInit<Linking>);
 
 made_by_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");
 

@@ -3,7 +3,7 @@
 use crate::driver::host::{Geometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
 use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, Late, detached, made_by_init, without_interpreter};
+use crate::driver::resource::{Detached, LateInit, detached, made_by_init, without_interpreter};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::errors::OrRaise;
 use crate::integer::int;
@@ -285,7 +285,7 @@ pool_methods! {
 
 /// How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`.
 #[pyclass(name = "PageLockedAllocator", module = "pycuda._driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyPageLockedAllocator(Late<PageLockedAllocator>);
+pub(crate) struct PyPageLockedAllocator(LateInit<PageLockedAllocator>);
 
 made_by_init!(PyPageLockedAllocator, "(flags=0)");
 

@@ -148,7 +148,7 @@ impl PreparedTypes {
 
 const INLINE_BYTES: usize = 256;
 
-/// Room for packed arguments: few of them need no heap memory.
+/// Capacity for packed arguments: few of them need no heap memory.
 pub(crate) struct Buffer {
     inline: [u8; INLINE_BYTES],
     heap: Vec<u8>,

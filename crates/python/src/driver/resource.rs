@@ -80,17 +80,17 @@ pub(crate) fn without_interpreter(free: impl FnOnce() + Send) {
 /// A value that is dropped with the interpreter released, as what Python objects are made of: the driver
 /// may wait for work that another thread, which wants the interpreter, has to do, and so may the lock of
 /// a context.
-pub(crate) struct Detached<T: Send>(Late<T>);
+pub(crate) struct Detached<T: Send>(LateInit<T>);
 
 impl<T: Send> Default for Detached<T> {
     fn default() -> Self {
-        Self(Late::default())
+        Self(LateInit::default())
     }
 }
 
 impl<T: Send> Detached<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self(Late::new(value))
+        Self(LateInit::new(value))
     }
 
     /// What `__init__` puts in place.
@@ -124,18 +124,18 @@ impl<T: Send> Drop for Detached<T> {
 
 /// A value that is there from the beginning where Rust code makes the object, and that `__init__` puts in place where
 /// Python does, so that subclasses may have constructors with other arguments.
-pub(crate) enum Late<T> {
+pub(crate) enum LateInit<T> {
     Made(T),
-    OfInit(OnceLock<T>),
+    FromInit(OnceLock<T>),
 }
 
-impl<T> Default for Late<T> {
+impl<T> Default for LateInit<T> {
     fn default() -> Self {
-        Self::OfInit(OnceLock::new())
+        Self::FromInit(OnceLock::new())
     }
 }
 
-impl<T> Late<T> {
+impl<T> LateInit<T> {
     #[inline]
     pub(crate) fn new(value: T) -> Self {
         Self::Made(value)
@@ -146,7 +146,7 @@ impl<T> Late<T> {
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
         match self {
             Self::Made(_) => Err(value),
-            Self::OfInit(cell) => cell.set(value),
+            Self::FromInit(cell) => cell.set(value),
         }
     }
 
@@ -159,19 +159,19 @@ impl<T> Late<T> {
     pub(crate) fn get(&self) -> Option<&T> {
         match self {
             Self::Made(value) => Some(value),
-            Self::OfInit(cell) => cell.get(),
+            Self::FromInit(cell) => cell.get(),
         }
     }
 
     fn take(&mut self) -> Option<T> {
         match std::mem::take(self) {
             Self::Made(value) => Some(value),
-            Self::OfInit(cell) => cell.into_inner(),
+            Self::FromInit(cell) => cell.into_inner(),
         }
     }
 }
 
-impl<T> Deref for Late<T> {
+impl<T> Deref for LateInit<T> {
     type Target = T;
 
     #[inline]

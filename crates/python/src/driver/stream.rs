@@ -3,7 +3,7 @@
 use crate::driver::event::PyEvent;
 use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, nodes_of};
 use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::resource::{Detached, detached, made_by_init};
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
-use rtcg::driver::{Awaited, Stream};
+use rtcg::driver::{PendingWork, Stream};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
 #[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass, dict, weakref)]
@@ -39,7 +39,7 @@ impl PyStream {
     /// Wait until the stream is empty; raises what went wrong in it.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         let result = py.detach(|| self.0.synchronize());
-        keep_alive::release_passed();
+        in_flight::release_passed();
         result.or_raise()
     }
 
@@ -127,7 +127,7 @@ impl PyStream {
                 report(py, &callback, callback.call1(py, (error,)));
             });
         };
-        let _with_interpreter = Awaited::new();
+        let _with_interpreter = PendingWork::new();
         py.detach(|| self.0.add_callback(run)).or_raise()
     }
 
@@ -138,7 +138,7 @@ impl PyStream {
         let run = move || {
             Python::try_attach(|py| report(py, &function, function.call1(py, args.bind(py))));
         };
-        let _with_interpreter = Awaited::new();
+        let _with_interpreter = PendingWork::new();
         py.detach(|| self.0.launch_host_func(run)).or_raise()
     }
 

@@ -4,7 +4,7 @@
 //! that everything else is written once.
 
 use crate::driver::context::PyContext;
-use crate::driver::keep_alive;
+use crate::driver::in_flight;
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
 use crate::enums::enum_member;
@@ -73,7 +73,7 @@ trait Structure: Copy + Default {
     /// Where an end lies that is device memory.
     fn device_address(&self, side: Side) -> Option<u64>;
 
-    /// The level of detail that an end names.
+    /// The mip level that an end names.
     fn lod(&self, side: Side) -> usize;
 
     /// # Safety
@@ -209,12 +209,12 @@ impl<T> Copying<T> {
 unsafe impl<T> Send for Copying<T> {}
 
 /// A structure on its way out of the interpreter.
-struct Sendable<T>(T);
+struct AssertSend<T>(T);
 
 // SAFETY: as for `Copying`.
-unsafe impl<T> Send for Sendable<T> {}
+unsafe impl<T> Send for AssertSend<T> {}
 // SAFETY: as for `Copying`.
-unsafe impl<T> Sync for Sendable<T> {}
+unsafe impl<T> Sync for AssertSend<T> {}
 
 fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
@@ -292,7 +292,7 @@ fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     }
 }
 
-/// An error if the copy would leave the memory of an end, or names a level of detail, which CUDA does not have.
+/// An error if the copy would leave the memory of an end, or names a mip level, which CUDA does not have.
 fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
         let (kind, region) = copying.raw.box_of(side);
@@ -348,7 +348,7 @@ fn run<T: Structure>(
         copying.contexts.iter().flatten().try_for_each(check_alive)?;
         check_contexts(&copying)?;
         let owners = copying.ends.iter().filter_map(|end| end.owner.as_ref());
-        (Sendable(copying.raw), owners.map(|owner| owner.clone_ref(py)).collect::<Vec<_>>())
+        (AssertSend(copying.raw), owners.map(|owner| owner.clone_ref(py)).collect::<Vec<_>>())
     };
     py.detach(|| {
         let raw = &raw;
@@ -356,7 +356,7 @@ fn run<T: Structure>(
     })
     .or_raise()?;
     match stream {
-        Some(_) => owners.into_iter().try_for_each(|owner| keep_alive::until_passed(stream, owner).or_raise()),
+        Some(_) => owners.into_iter().try_for_each(|owner| in_flight::hold_until_passed(stream, owner).or_raise()),
         None => Ok(()),
     }
 }
@@ -431,7 +431,7 @@ macro_rules! copy_class {
                 let mut copy = lock(&self.copy);
                 copy.raw.srcDevice = value.0;
                 let end = &mut copy.ends[Side::Src as usize];
-                (end.is_set, end.room) = (true, value.room());
+                (end.is_set, end.room) = (true, value.capacity());
             }
 
             #[getter(dst_device)]
@@ -444,7 +444,7 @@ macro_rules! copy_class {
                 let mut copy = lock(&self.copy);
                 copy.raw.dstDevice = value.0;
                 let end = &mut copy.ends[Side::Dst as usize];
-                (end.is_set, end.room) = (true, value.room());
+                (end.is_set, end.room) = (true, value.capacity());
             }
 
             /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
@@ -470,13 +470,13 @@ macro_rules! copy_class {
             /// Copy from device memory, an allocation (kept alive) or an address.
             fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
-                put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.room());
+                put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.capacity());
             }
 
             /// Copy to device memory, an allocation (kept alive) or an address.
             fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
                 let (owner, ptr) = (devptr.owner(), devptr.ptr);
-                put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.room());
+                put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.capacity());
             }
 
             /// Copy from an `Array`, which is kept alive.

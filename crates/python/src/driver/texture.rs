@@ -125,7 +125,7 @@ resource_methods! {
     }
 }
 
-/// An array with levels of detail (an addition to PyCUDA).
+/// An array with mip levels (an addition to PyCUDA).
 #[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
 

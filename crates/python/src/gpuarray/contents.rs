@@ -5,11 +5,11 @@
 //! arrays whose attributes nobody sets, which are nearly all, cost their users no count.
 
 use super::dtypes::{descr_of, dtype_of_descr};
-use super::memory::{ForeignBuffer, room_of};
+use super::memory::{ForeignBuffer, capacity_of};
 use super::operands::shape_of;
 use super::strided_layout;
 use crate::driver::pool::PyPooledDeviceAllocation;
-use crate::driver::resource::{Late, not_initialised};
+use crate::driver::resource::{LateInit, not_initialised};
 use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an array object holds.
-pub(crate) struct Contents {
+pub(crate) struct ArrayState {
     pub(crate) array: GpuArray,
     /// NumPy's dtype of records; the core knows only their size.
     pub(super) record: Option<Py<PyArrayDescr>>,
@@ -39,7 +39,7 @@ pub(super) struct Sizes {
     nbytes: Option<usize>,
 }
 
-impl Contents {
+impl ArrayState {
     pub(super) fn plain(array: GpuArray) -> Self {
         Self { array, record: None, base: None, allocator: None, sizes: None }
     }
@@ -63,7 +63,7 @@ impl Contents {
     /// The same elements' memory in another layout, which must lie inside it where its size is known.
     fn laid_out(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
         let (low, high) = layout.extent(dtype.itemsize());
-        if let Some(room) = room_of(&self.array)
+        if let Some(room) = capacity_of(&self.array)
             && layout.size() > 0
             && (low < 0 || high > room as isize)
         {
@@ -84,30 +84,30 @@ impl Contents {
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
     /// The first contents: of results they are there from the beginning.
-    first: Late<Contents>,
+    first: LateInit<ArrayState>,
     is_replaced: AtomicBool,
-    replacement: Mutex<Option<Arc<Contents>>>,
+    replacement: Mutex<Option<Arc<ArrayState>>>,
 }
 
-impl From<Contents> for PyGpuArray {
+impl From<ArrayState> for PyGpuArray {
     #[inline]
-    fn from(contents: Contents) -> Self {
+    fn from(contents: ArrayState) -> Self {
         let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
-        Self { first: Late::new(contents), is_replaced, replacement }
+        Self { first: LateInit::new(contents), is_replaced, replacement }
     }
 }
 
 /// A reference to the contents of an array object.
-pub(crate) enum ContentsRef<'a> {
-    First(&'a Contents),
-    Later(Arc<Contents>),
+pub(crate) enum ArrayStateRef<'a> {
+    First(&'a ArrayState),
+    Later(Arc<ArrayState>),
 }
 
-impl Deref for ContentsRef<'_> {
-    type Target = Contents;
+impl Deref for ArrayStateRef<'_> {
+    type Target = ArrayState;
 
     #[inline]
-    fn deref(&self) -> &Contents {
+    fn deref(&self) -> &ArrayState {
         match self {
             Self::First(contents) => contents,
             Self::Later(contents) => contents,
@@ -118,24 +118,24 @@ impl Deref for ContentsRef<'_> {
 impl PyGpuArray {
     /// What the object holds, if that is what it held from the beginning.
     #[inline]
-    pub(crate) fn unchanged(&self) -> Option<&Contents> {
+    pub(crate) fn unchanged(&self) -> Option<&ArrayState> {
         if self.is_replaced.load(Ordering::Acquire) { None } else { self.first.get() }
     }
 
     #[cold]
-    fn later(&self) -> ContentsRef<'_> {
+    fn later(&self) -> ArrayStateRef<'_> {
         let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
-        replacement.clone().map_or_else(|| not_initialised(), ContentsRef::Later)
+        replacement.clone().map_or_else(|| not_initialised(), ArrayStateRef::Later)
     }
 
     /// What the object holds now.
     #[inline]
-    pub(crate) fn contents(&self) -> ContentsRef<'_> {
-        self.unchanged().map_or_else(|| self.later(), ContentsRef::First)
+    pub(crate) fn contents(&self) -> ArrayStateRef<'_> {
+        self.unchanged().map_or_else(|| self.later(), ArrayStateRef::First)
     }
 
     /// Puts `contents` in the place of what was there.
-    pub(super) fn replace(&self, contents: Contents) {
+    pub(super) fn replace(&self, contents: ArrayState) {
         let Err(contents) = self.first.set(contents) else { return };
         let new = Some(Arc::new(contents));
         let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
@@ -210,7 +210,7 @@ impl PyGpuArray {
             }
         };
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
-        self.replace(Contents { record, ..old.laid_out(py, layout, dtype, "dtype")? });
+        self.replace(ArrayState { record, ..old.laid_out(py, layout, dtype, "dtype")? });
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl PyGpuArray {
     #[setter]
     fn set_base(&self, py: Python<'_>, base: Option<Py<PyAny>>) {
         let old = self.contents();
-        self.replace(Contents { base, ..old.with_array(py, old.array.clone()) });
+        self.replace(ArrayState { base, ..old.with_array(py, old.array.clone()) });
     }
 
     #[getter]
@@ -266,7 +266,7 @@ impl PyGpuArray {
     #[setter]
     fn set_allocator(&self, py: Python<'_>, allocator: Option<Py<PyAny>>) {
         let old = self.contents();
-        self.replace(Contents { allocator, ..old.with_array(py, old.array.clone()) });
+        self.replace(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
     }
 
     /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.

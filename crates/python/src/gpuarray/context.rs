@@ -58,5 +58,5 @@ pub(super) fn clear_array_contexts() {
 /// Gives the memory that arrays keep for later back to the device.
 #[pyfunction]
 pub(super) fn release_array_memory() -> PyResult<bool> {
-    Ok(array_context()?.runtime().release_unused())
+    Ok(array_context()?.runtime().release_cached())
 }

@@ -1,6 +1,6 @@
 //! Making arrays: of nothing, of one value, of a range, of host memory.
 
-use super::contents::Contents;
+use super::contents::ArrayState;
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
@@ -53,7 +53,7 @@ pub(super) fn empty_in_order_of<'py>(
         PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
     let allocator = other.get().contents().allocator_in(py);
-    PyGpuArray::object(py, Contents { array, record, base: None, allocator, sizes: None })
+    PyGpuArray::object(py, ArrayState { array, record, base: None, allocator, sizes: None })
 }
 
 /// The numbers from `start` on, `step` apart, `count` of them.
@@ -104,7 +104,7 @@ impl PyGpuArray {
         if !copy && dtype_of(py, dtype)? == slf.get().contents().array.dtype() && order == "K" {
             return Ok(slf.clone().into_any());
         }
-        // Where operations are put off, the copy is, too, and needs no memory unless it is kept.
+        // Where operations are deferred, the copy is, too, and needs no memory unless it is kept.
         if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
             let to = dtype_of(py, dtype)?;
             if !matches!(to, rtcg::array::DType::Void(_)) {

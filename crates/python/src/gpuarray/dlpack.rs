@@ -50,18 +50,18 @@ struct Tensor {
 }
 
 #[repr(C)]
-struct Managed {
+struct ManagedTensor {
     tensor: Tensor,
     manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedTensor)>,
 }
 
 #[repr(C)]
-struct ManagedVersioned {
+struct ManagedTensorVersioned {
     major: u32,
     minor: u32,
     manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedTensorVersioned)>,
     flags: u64,
     tensor: Tensor,
 }
@@ -117,7 +117,7 @@ fn tensor_of(exported: &mut Exported, device: i32) -> PyResult<Tensor> {
     })
 }
 
-unsafe extern "C" fn delete_plain(managed: *mut Managed) {
+unsafe extern "C" fn delete_plain(managed: *mut ManagedTensor) {
     // SAFETY: made by `export` from boxes, and deleted once.
     unsafe {
         drop(Box::from_raw((*managed).manager.cast::<Exported>()));
@@ -125,7 +125,7 @@ unsafe extern "C" fn delete_plain(managed: *mut Managed) {
     }
 }
 
-unsafe extern "C" fn delete_versioned(managed: *mut ManagedVersioned) {
+unsafe extern "C" fn delete_versioned(managed: *mut ManagedTensorVersioned) {
     // SAFETY: as above.
     unsafe {
         drop(Box::from_raw((*managed).manager.cast::<Exported>()));
@@ -163,12 +163,12 @@ fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) 
     let tensor = tensor_of(&mut exported, device)?;
     let manager = Box::into_raw(exported).cast::<c_void>();
     let (pointer, name) = if versioned {
-        let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedVersioned));
-        let managed = ManagedVersioned { major: 1, minor: 0, manager, deleter, flags: 0, tensor };
+        let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedTensorVersioned));
+        let managed = ManagedTensorVersioned { major: 1, minor: 0, manager, deleter, flags: 0, tensor };
         (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED)
     } else {
-        let deleter = Some(delete_plain as unsafe extern "C" fn(*mut Managed));
-        (Box::into_raw(Box::new(Managed { tensor, manager, deleter })).cast::<c_void>(), PLAIN)
+        let deleter = Some(delete_plain as unsafe extern "C" fn(*mut ManagedTensor));
+        (Box::into_raw(Box::new(ManagedTensor { tensor, manager, deleter })).cast::<c_void>(), PLAIN)
     };
     // SAFETY: the pointer is of what the name says, and the destructor knows both.
     unsafe {
@@ -190,12 +190,12 @@ impl Drop for Taken {
         // SAFETY: the tensor was taken from its capsule, so it is ours to delete, once.
         unsafe {
             if self.versioned {
-                let managed = pointer.cast::<ManagedVersioned>();
+                let managed = pointer.cast::<ManagedTensorVersioned>();
                 if let Some(deleter) = (*managed).deleter {
                     deleter(managed);
                 }
             } else {
-                let managed = pointer.cast::<Managed>();
+                let managed = pointer.cast::<ManagedTensor>();
                 if let Some(deleter) = (*managed).deleter {
                     deleter(managed);
                 }
@@ -224,7 +224,7 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
         let taken = Bound::new(py, Taken { pointer: versioned.expose_provenance(), versioned: true })?;
         // SAFETY: a capsule of this name holds this structure.
         let (major, tensor) = unsafe {
-            let managed = versioned.cast::<ManagedVersioned>();
+            let managed = versioned.cast::<ManagedTensorVersioned>();
             ((*managed).major, &raw mut (*managed).tensor)
         };
         if major > 1 {
@@ -238,7 +238,7 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
     }
     let taken = Bound::new(py, Taken { pointer: plain.expose_provenance(), versioned: false })?;
     // SAFETY: as above.
-    Ok((unsafe { &raw mut (*plain.cast::<Managed>()).tensor }, taken))
+    Ok((unsafe { &raw mut (*plain.cast::<ManagedTensor>()).tensor }, taken))
 }
 
 /// An array over the memory of a DLPack capsule, if it is on the device.

@@ -1,4 +1,4 @@
-//! Native parts of the module's functions: gathering, sorting, running totals, products, joining.
+//! Native parts of the module's functions: gathering, sorting, scans, products, joining.
 
 // As in `operators`.
 #![allow(unsafe_op_in_unsafe_fn)]
@@ -115,7 +115,7 @@ fn array_cumulative<'py>(
         "prod" => ScanOp::Product,
         "max" => ScanOp::Maximum,
         "min" => ScanOp::Minimum,
-        other => return Err(PyTypeError::new_err(format!("'{other}' is no running total"))),
+        other => return Err(PyTypeError::new_err(format!("'{other}' is no cumulative operation"))),
     };
     let dtype = optional_dtype(py, dtype)?;
     let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
@@ -147,7 +147,7 @@ fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyRes
         other => return Err(PyValueError::new_err(format!("side is '{other}'; expected 'left' or 'right'"))),
     };
     let values = require_array(a.get().contents().array.context(), v)?;
-    PyGpuArray::make_like(a, || a.get().contents().array.search_sorted(&values, right))
+    PyGpuArray::make_like(a, || a.get().contents().array.searchsorted(&values, right))
 }
 
 #[pyfunction]
@@ -212,9 +212,9 @@ type Splayed = ((u32, u32), (u32, u32, u32));
 /// `(grid, block)` of a launch over `n` elements.
 #[pyfunction]
 fn array_splay(n: usize) -> PyResult<Splayed> {
-    let facts = array_context()?.facts();
+    let device_info = array_context()?.device_info();
     let threads = n.next_multiple_of(32).clamp(32, rtcg::array::BLOCK_THREADS as usize) as u32;
-    Ok(((facts.blocks_for(n), 1), (threads, 1, 1)))
+    Ok(((device_info.blocks_for(n), 1), (threads, 1, 1)))
 }
 
 /// The function of `pycuda.gpuarray` behind a method.

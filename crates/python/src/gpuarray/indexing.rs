@@ -1,6 +1,6 @@
 //! Indexing: basic indices are views; assignment broadcasts.
 
-use super::contents::{Contents, PyGpuArray};
+use super::contents::{ArrayState, PyGpuArray};
 use super::operands::{element_of, require_array};
 use crate::errors::array_error;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -125,7 +125,7 @@ impl PyGpuArray {
             Some(basic) => {
                 let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(py, error))?;
                 let record = slf.get().contents().record_for(py, view.dtype());
-                let view = Bound::new(py, Self::from(Contents { record, ..Contents::plain(view) }))?;
+                let view = Bound::new(py, Self::from(ArrayState { record, ..ArrayState::plain(view) }))?;
                 assign(&view, value)
             }
             None => super::fancy::set(slf, index, value),

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{ArrayError, Buffer, GpuArray};
 use rtcg::driver::memory::DeviceAllocation;
-use rtcg::driver::{is_any_capturing, keep_in_capture};
+use rtcg::driver::{is_any_capturing, retain_in_capture};
 use rtcg::{Allocator, DeviceBuffer};
 use std::any::Any;
 use std::sync::Arc;
@@ -47,13 +47,13 @@ impl Buffer for ForeignBuffer {
         self.ptr
     }
 
-    fn will_be_used(&self) {
+    fn record_use(&self) {
         if is_any_capturing() {
             let held = || Arc::new(Python::attach(|py| self.owner.clone_ref(py)));
-            keep_in_capture(rtcg::current_stream().as_ref(), held);
+            retain_in_capture(rtcg::current_stream().as_ref(), held);
         }
         if let Memory::Pooled(memory) = &self.memory {
-            memory.will_be_used();
+            memory.record_use();
         }
     }
 
@@ -80,7 +80,7 @@ impl Buffer for ForeignBuffer {
 }
 
 /// The bytes of an array's memory, where that is known.
-pub(super) fn room_of(array: &GpuArray) -> Option<usize> {
+pub(super) fn capacity_of(array: &GpuArray) -> Option<usize> {
     let any = match array.buffer()?.clone().as_any().downcast::<DeviceBuffer>() {
         Ok(own) => return Some(own.nbytes()),
         Err(other) => other,

@@ -20,8 +20,8 @@ mod views;
 
 use crate::errors::array_error;
 use crate::pointer::DevicePtr;
-use contents::Contents;
-pub(crate) use contents::{ContentsRef, PyGpuArray};
+use contents::ArrayState;
+pub(crate) use contents::{ArrayStateRef, PyGpuArray};
 use context::array_context;
 use dtypes::{descr_of, dtype_of_descr, numpy_descr};
 use memory::ForeignBuffer;
@@ -61,10 +61,10 @@ pub(crate) fn order_of(order: &str) -> PyResult<Order> {
 
 impl PyGpuArray {
     pub(crate) fn wrap(array: GpuArray) -> Self {
-        Self::from(Contents::plain(array))
+        Self::from(ArrayState::plain(array))
     }
 
-    fn object<'py>(py: Python<'py>, contents: Contents) -> PyResult<Bound<'py, PyAny>> {
+    fn object<'py>(py: Python<'py>, contents: ArrayState) -> PyResult<Bound<'py, PyAny>> {
         Ok(Bound::new(py, Self::from(contents))?.into_any())
     }
 
@@ -72,7 +72,7 @@ impl PyGpuArray {
     pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
         let (py, own) = (slf.py(), slf.get().contents());
         let record = own.record_for(py, array.dtype());
-        Self::object(py, Contents { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
+        Self::object(py, ArrayState { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
     }
 
     /// A view of `slf`; with another dtype if `descr` is given.
@@ -87,7 +87,7 @@ impl PyGpuArray {
             None => own.record_for(py, array.dtype()),
         };
         let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
-        Self::object(py, Contents { array, record, base, allocator, sizes: None })
+        Self::object(py, ArrayState { array, record, base, allocator, sizes: None })
     }
 
     /// Tells the pool that the memory came from which stream uses it.
@@ -95,8 +95,8 @@ impl PyGpuArray {
         let contents = self.contents();
         let Some(buffer) = contents.array.buffer() else { return };
         match stream {
-            None => buffer.will_be_used(),
-            Some(_) => rtcg::in_stream(stream, || buffer.will_be_used()),
+            None => buffer.record_use(),
+            Some(_) => rtcg::in_stream(stream, || buffer.record_use()),
         }
     }
 
@@ -184,7 +184,7 @@ impl PyGpuArray {
         let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
-        let done = |array| self.replace(Contents { array, record, base, allocator, sizes: None });
+        let done = |array| self.replace(ArrayState { array, record, base, allocator, sizes: None });
         // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
             let given = &given.get().contents().array;

@@ -1,7 +1,7 @@
 //! What stands beside an array in an operation: arrays, scalars, host arrays.
 
 use super::dtypes::{dtype_of_descr, numpy_descr};
-use super::{ContentsRef, PyGpuArray};
+use super::{ArrayStateRef, PyGpuArray};
 use crate::errors::array_error;
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// An operand that came from Python.
 pub(crate) enum Operand<'a> {
     /// A device array.
-    Array(ContentsRef<'a>),
+    Array(ArrayStateRef<'a>),
     /// A host array, copied to the device.
     Uploaded(GpuArray),
     /// A Python or NumPy scalar.

@@ -194,10 +194,10 @@ pub(super) fn ufunc<'py>(
         args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<Operand<'_>>>>()?;
     let core: Vec<Arg<'_>> = operands.iter().map(Operand::arg).collect();
     let target = out.map(|out| out.get().contents());
-    let wishes = array::Wishes { out: target.as_deref().map(|target| &target.array), dtype };
+    let options = array::OpOptions { out: target.as_deref().map(|target| &target.array), dtype };
     let compute = || match core.as_slice() {
-        [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, wishes.out),
-        _ => array::apply(&ctx, op, &core, wishes),
+        [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, options.out),
+        _ => array::apply(&ctx, op, &core, options),
     };
     let result = like.map_or_else(compute, |like| PyGpuArray::in_memory_of(like, compute));
     let result = result.map_err(|error| array_error(py, error))?;

@@ -10,17 +10,17 @@ use crate::driver::stream::PyStream;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use rtcg::array::{GpuArray, ReduceWishes, Reduction, Statistic};
+use rtcg::array::{GpuArray, ReduceOptions, Reduction, Statistic};
 
-enum What {
+enum ReductionKind {
     Reduction(Reduction),
     Statistic(Statistic),
     /// The widest distance of two elements.
     Range,
 }
 
-fn what_of(name: &str) -> PyResult<What> {
-    Ok(What::Reduction(match name {
+fn kind_of(name: &str) -> PyResult<ReductionKind> {
+    Ok(ReductionKind::Reduction(match name {
         "sum" => Reduction::Sum,
         "prod" => Reduction::Product,
         "min" => Reduction::Minimum,
@@ -30,22 +30,27 @@ fn what_of(name: &str) -> PyResult<What> {
         "argmin" => Reduction::ArgMinimum,
         "argmax" => Reduction::ArgMaximum,
         "count_nonzero" => Reduction::CountNonzero,
-        "mean" => return Ok(What::Statistic(Statistic::Mean)),
-        "var" => return Ok(What::Statistic(Statistic::Variance)),
-        "std" => return Ok(What::Statistic(Statistic::Deviation)),
-        "ptp" => return Ok(What::Range),
+        "mean" => return Ok(ReductionKind::Statistic(Statistic::Mean)),
+        "var" => return Ok(ReductionKind::Statistic(Statistic::Variance)),
+        "std" => return Ok(ReductionKind::Statistic(Statistic::StandardDeviation)),
+        "ptp" => return Ok(ReductionKind::Range),
         other => return Err(PyTypeError::new_err(format!("'{other}' is no reduction"))),
     }))
 }
 
-fn compute(array: &GpuArray, what: &What, ddof: f64, wishes: ReduceWishes<'_>) -> rtcg::array::Result<GpuArray> {
+fn compute(
+    array: &GpuArray,
+    what: &ReductionKind,
+    ddof: f64,
+    options: ReduceOptions<'_>,
+) -> rtcg::array::Result<GpuArray> {
     match what {
-        What::Reduction(reduction) => array.reduce(*reduction, wishes),
-        What::Statistic(statistic) => array.statistic(*statistic, ddof, wishes),
-        What::Range => {
-            let high = array.reduce(Reduction::Maximum, wishes)?;
-            let low = array.reduce(Reduction::Minimum, ReduceWishes { out: None, ..wishes })?;
-            rtcg::array::binary(array.context(), rtcg::array::Op::Subtract, (&high).into(), (&low).into(), wishes.out)
+        ReductionKind::Reduction(reduction) => array.reduce(*reduction, options),
+        ReductionKind::Statistic(statistic) => array.statistic(*statistic, ddof, options),
+        ReductionKind::Range => {
+            let high = array.reduce(Reduction::Maximum, options)?;
+            let low = array.reduce(Reduction::Minimum, ReduceOptions { out: None, ..options })?;
+            rtcg::array::binary(array.context(), rtcg::array::Op::Subtract, (&high).into(), (&low).into(), options.out)
         }
     }
 }
@@ -69,7 +74,7 @@ pub(super) fn reduce_array<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let array = &a.get().contents().array;
-    let (what, axes, dtype) = (what_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
+    let (what, axes, dtype) = (kind_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
     let counts_all =
         |mask: &Bound<'py, PyAny>| mask.is_none() || mask.cast::<PyBool>().is_ok_and(|mask| mask.is_true());
     let mask = match r#where.filter(|mask| !counts_all(mask)) {
@@ -82,11 +87,12 @@ pub(super) fn reduce_array<'py>(
     };
     let target = out.map(|out| out.get().contents());
     let out_array = target.as_deref().map(|target| &target.array);
-    let wishes = ReduceWishes { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
+    let options =
+        ReduceOptions { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
     let given = allocator.filter(|allocator| !allocator.is_none()).map(|allocator| allocator.clone().unbind());
     let own = a.get().contents();
     let source = given.as_ref().or(own.allocator.as_ref());
-    let compute = || PyGpuArray::in_memory_from(py, source, || compute(array, &what, ddof, wishes));
+    let compute = || PyGpuArray::in_memory_from(py, source, || compute(array, &what, ddof, options));
     let result = raise(py, in_stream(stream, compute))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),

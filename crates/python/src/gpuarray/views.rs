@@ -234,8 +234,8 @@ impl PyGpuArray {
             return Ok(slf.clone().into_any());
         }
         let target = out.map(|out| out.get().contents());
-        let wishes = rtcg::array::Wishes { out: target.as_deref().map(|target| &target.array), dtype: None };
-        let conjugate = || rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], wishes);
+        let options = rtcg::array::OpOptions { out: target.as_deref().map(|target| &target.array), dtype: None };
+        let conjugate = || rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], options);
         match out {
             Some(out) => raise(slf.py(), conjugate()).map(|_| out.clone().into_any()),
             None => PyGpuArray::make_like(slf, conjugate),

@@ -1,9 +1,9 @@
-//! Functions of elements, reductions, running totals, sorting and products.
+//! Functions of elements, reductions, scans, sorting and products.
 
 use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
 use super::typed::GpuArray;
 use crate::error::Result;
-use rtcg_array::{Op, ReduceWishes, Reduction, ScanOp, Statistic, normalize_axis};
+use rtcg_array::{Op, ReduceOptions, Reduction, ScanOp, Statistic, normalize_axis};
 
 macro_rules! functions {
     ($($bound:ident { $($name:ident $op:ident $doc:literal;)*})*) => {$(
@@ -45,8 +45,8 @@ functions! {
     }
 }
 
-fn over(axes: Option<&[isize]>) -> ReduceWishes<'_> {
-    ReduceWishes { axes, ..Default::default() }
+fn over(axes: Option<&[isize]>) -> ReduceOptions<'_> {
+    ReduceOptions { axes, ..Default::default() }
 }
 
 /// Reductions to one value, which wait, and over axes, which do not.
@@ -116,8 +116,8 @@ impl<T: Float> GpuArray<T> {
     ///
     /// # Errors
     /// When a kernel failed before.
-    pub fn deviation(&self, ddof: f64) -> Result<T> {
-        self.wrap::<T>(self.as_dyn().statistic(Statistic::Deviation, ddof, over(None))?)?.item()
+    pub fn std_dev(&self, ddof: f64) -> Result<T> {
+        self.wrap::<T>(self.as_dyn().statistic(Statistic::StandardDeviation, ddof, over(None))?)?.item()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::element::MatrixElement;
 use super::typed::GpuArray;
 use crate::error::Result;
-use rtcg_array::{Axes, Limits, MatrixNorm, Tolerance, Triangle};
+use rtcg_array::{Axes, IterationLimits, MatrixNorm, Tolerance, Triangle};
 
 /// A = U diag(S) V^H.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct LeastSquares<T: MatrixElement> {
 
 /// Which singular values count: those above `ratio` times the largest one, or above what the precision allows.
 fn relative(ratio: Option<f64>) -> Tolerance<'static> {
-    ratio.map_or(Tolerance::Precision, |ratio| Tolerance::Relative(ratio.into()))
+    ratio.map_or(Tolerance::Epsilon, |ratio| Tolerance::Relative(ratio.into()))
 }
 
 /// Linear algebra of stacks of matrices, which are the last two axes; kernels are this crate's own.
@@ -112,7 +112,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix has infinities or NaN, or is not square.
     pub fn eigh(&self, triangle: Triangle) -> Result<(GpuArray<T::Real>, GpuArray<T>)> {
-        let (values, vectors) = self.as_dyn().eigh(triangle, Limits::default())?;
+        let (values, vectors) = self.as_dyn().eigh(triangle, IterationLimits::default())?;
         Ok((self.wrap(values)?, self.wrap(vectors)?))
     }
 
@@ -121,7 +121,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::eigh`].
     pub fn eigvalsh(&self, triangle: Triangle) -> Result<GpuArray<T::Real>> {
-        self.wrap(self.as_dyn().eigvalsh(triangle, Limits::default())?)
+        self.wrap(self.as_dyn().eigvalsh(triangle, IterationLimits::default())?)
     }
 
     /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits to see that all
@@ -130,7 +130,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix has infinities or NaN, or there are less than two axes.
     pub fn svd(&self, is_full: bool) -> Result<Svd<T>> {
-        let found = self.as_dyn().svd(is_full, Limits::default())?;
+        let found = self.as_dyn().svd(is_full, IterationLimits::default())?;
         Ok(Svd { u: self.wrap(found.u)?, s: self.wrap(found.s)?, vh: self.wrap(found.vh)? })
     }
 
@@ -139,7 +139,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn svdvals(&self) -> Result<GpuArray<T::Real>> {
-        self.wrap(self.as_dyn().svdvals(Limits::default())?)
+        self.wrap(self.as_dyn().svdvals(IterationLimits::default())?)
     }
 
     /// Pseudo-inverses, without singular values up to `ratio` times the largest one (the precision times the longer side
@@ -148,7 +148,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn pinv(&self, ratio: Option<f64>) -> Result<GpuArray<T>> {
-        self.wrap(self.as_dyn().pinv(relative(ratio), false, Limits::default())?)
+        self.wrap(self.as_dyn().pinv(relative(ratio), false, IterationLimits::default())?)
     }
 
     /// How many singular values are larger than `ratio` times the largest one (the precision times the longer side
@@ -157,7 +157,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn matrix_rank(&self, ratio: Option<f64>) -> Result<GpuArray<i64>> {
-        self.wrap(self.as_dyn().matrix_rank(relative(ratio), false, Limits::default())?)
+        self.wrap(self.as_dyn().matrix_rank(relative(ratio), false, IterationLimits::default())?)
     }
 
     /// Solutions of `self @ x = b` with the least squares of what is left, of a matrix and one or several right sides,
@@ -166,7 +166,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When shapes do not fit; as [`GpuArray::svd`].
     pub fn lstsq(&self, b: &GpuArray<T>, ratio: Option<f64>) -> Result<LeastSquares<T>> {
-        let found = self.as_dyn().lstsq(b.as_dyn(), ratio, Limits::default())?;
+        let found = self.as_dyn().lstsq(b.as_dyn(), ratio, IterationLimits::default())?;
         Ok(LeastSquares {
             solution: self.wrap(found.solution)?,
             residuals: self.wrap(found.residuals)?,
@@ -189,7 +189,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When there are less than two axes, or a matrix has no element and the norm needs one; as [`GpuArray::svd`].
     pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
-        self.wrap(self.as_dyn().matrix_norm(norm, Limits::default())?)
+        self.wrap(self.as_dyn().matrix_norm(norm, IterationLimits::default())?)
     }
 
     /// Condition numbers: a norm times that of the inverse, infinity for singular matrices. Those of singular values
@@ -198,13 +198,13 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
     pub fn cond(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
-        self.wrap(self.as_dyn().cond(norm, Limits::default())?)
+        self.wrap(self.as_dyn().cond(norm, IterationLimits::default())?)
     }
 }
 
 #[cfg(feature = "num-complex")]
 mod general {
-    use super::{GpuArray, Limits, MatrixElement, Result};
+    use super::{GpuArray, IterationLimits, MatrixElement, Result};
     use crate::arrays::ArrayElement;
     use num_complex::Complex;
 
@@ -221,7 +221,7 @@ mod general {
         /// # Errors
         /// When a matrix has infinities or NaN, or is not square.
         pub fn eig(&self) -> Result<(ComplexArray<T>, ComplexArray<T>)> {
-            let (values, vectors) = self.as_dyn().eig(Limits::default())?;
+            let (values, vectors) = self.as_dyn().eig(IterationLimits::default())?;
             Ok((self.wrap(values)?, self.wrap(vectors)?))
         }
 
@@ -230,7 +230,7 @@ mod general {
         /// # Errors
         /// As [`GpuArray::eig`].
         pub fn eigvals(&self) -> Result<ComplexArray<T>> {
-            self.wrap(self.as_dyn().eigvals(Limits::default())?)
+            self.wrap(self.as_dyn().eigvals(IterationLimits::default())?)
         }
     }
 }

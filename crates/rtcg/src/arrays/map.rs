@@ -7,7 +7,7 @@ use super::GpuArrayDyn;
 use super::element::ArrayElement;
 use super::typed::{Arrays, GpuArray, value_error};
 use crate::error::Result;
-use crate::generators::{CompileSettings, Elementwise, GeneratorError, Region, Value};
+use crate::generators::{CompileSettings, Elementwise, GeneratorError, IndexRange, Value};
 use rtcg_array::{DType, Layout, Tuple, broadcast_shapes};
 use rtcg_codegen::carg::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::Pointwise;
@@ -72,7 +72,7 @@ unsafe fn run<U: ArrayElement>(arrays: &Arrays, operands: &[&GpuArrayDyn], expre
             return Err(value_error("operands live in different contexts".into()).into());
         }
         if let Some(buffer) = array.buffer() {
-            buffer.will_be_used();
+            buffer.record_use();
         }
     }
     let layouts: Vec<Layout> =
@@ -86,7 +86,7 @@ unsafe fn run<U: ArrayElement>(arrays: &Arrays, operands: &[&GpuArrayDyn], expre
         })
         .collect();
     // SAFETY: all arrays have the shape, and their memory is given back in the order of the stream.
-    unsafe { kernel.launch(arrays.context(), &values, Region::All, crate::current_stream().as_ref())? };
+    unsafe { kernel.launch(arrays.context(), &values, IndexRange::All, crate::current_stream().as_ref())? };
     Ok(result)
 }
 

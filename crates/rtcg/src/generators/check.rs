@@ -67,7 +67,7 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
 }
 
 /// Arrays must lie where kernels of `ctx` reach them. A driver is only asked about memory of another context.
-pub(crate) fn check_reach(ctx: &Context, declared: &[Argument], args: &[Value<'_>]) -> Result<()> {
+pub(crate) fn check_accessible(ctx: &Context, declared: &[Argument], args: &[Value<'_>]) -> Result<()> {
     let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.array()?, a)));
     for (view, a) in arrays {
         check_array(ctx, &a.name, view)?;
@@ -75,7 +75,7 @@ pub(crate) fn check_reach(ctx: &Context, declared: &[Argument], args: &[Value<'_
     Ok(())
 }
 
-/// [`check_reach`] of one array.
+/// [`check_accessible`] of one array.
 #[inline]
 pub(crate) fn check_array(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
     if view.context == 0 || view.context == ctx.number() { Ok(()) } else { check_foreign(ctx, name, view) }

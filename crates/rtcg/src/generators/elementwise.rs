@@ -5,12 +5,12 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::check::{check_arguments, check_reach};
+use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
+use crate::generators::check::{check_accessible, check_arguments};
+use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, tell_used, wrong};
-use crate::generators::repeat::{Dense, DenseArrays, Repeat, allow_packs};
-use crate::generators::staged;
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, record_uses, wrong};
 use rtcg_array::Tuple;
 use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Which `i` the snippet is executed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Region {
+pub enum IndexRange {
     /// Every element of the arrays.
     All,
     /// As Python's `range(start, stop, step)`.
@@ -36,7 +36,7 @@ pub enum Region {
 }
 
 /// The grid is at most this many times what the device holds at once: blocks are cheaper than loops.
-const WAVES: usize = 1024;
+const MAX_WAVES: usize = 1024;
 
 /// An elementwise kernel. Cheap to call again: each form is compiled once per context.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ pub struct Elementwise {
     spec: Pointwise,
     settings: CompileSettings,
     uses: Vec<ElementUse>,
-    lanes: usize,
-    transparent: bool,
-    shares: bool,
-    forms: PerContext<Access, Loaded>,
+    pack_size: usize,
+    can_substitute_arrays: bool,
+    allows_aliasing: bool,
+    forms: PerContext<Access, CompiledKernel>,
 }
 
 /// How a call's arrays are addressed.
@@ -83,9 +83,9 @@ impl Elementwise {
     pub fn new(spec: Pointwise, settings: CompileSettings) -> Self {
         Self {
             uses: spec.uses(),
-            lanes: spec.lanes(),
-            transparent: spec.is_transparent(),
-            shares: spec.allows_shared_elements(),
+            pack_size: spec.pack_size(),
+            can_substitute_arrays: spec.can_substitute_arrays(),
+            allows_aliasing: spec.allows_aliasing(),
             spec,
             settings,
             forms: PerContext::default(),
@@ -106,7 +106,7 @@ impl Elementwise {
     ///
     /// # Errors
     /// As [`Elementwise::launch`].
-    pub fn source_for(&self, ctx: &Context, args: &[Value<'_>], region: Region) -> Result<String> {
+    pub fn source_for(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<String> {
         Ok(self.spec.source(&self.plan(ctx, args, region)?.access))
     }
 
@@ -120,7 +120,7 @@ impl Elementwise {
         Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
     }
 
-    fn form(&self, ctx: &Context, access: &Access) -> Result<Arc<Loaded>> {
+    fn form(&self, ctx: &Context, access: &Access) -> Result<Arc<CompiledKernel>> {
         self.forms.get(ctx, access, || {
             let spec = &self.spec;
             let snippets = [
@@ -130,7 +130,7 @@ impl Elementwise {
                 ("after_loop", &spec.after_loop),
             ];
             let module = self.settings.load(ctx, &spec.source(access), &snippets)?;
-            Loaded::new(ctx, &module, &spec.name, BLOCK_THREADS)
+            CompiledKernel::new(ctx, &module, &spec.name, BLOCK_THREADS)
         })
     }
 
@@ -151,7 +151,7 @@ impl Elementwise {
         &self,
         ctx: &Context,
         args: &[Value<'_>],
-        region: Region,
+        region: IndexRange,
         stream: Option<&Stream>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
@@ -166,17 +166,19 @@ impl Elementwise {
     ///
     /// # Safety
     /// As [`Elementwise::launch`].
-    pub unsafe fn launch_to_repeat(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Option<Repeat>> {
+    pub unsafe fn launch_and_cache(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Option<CachedLaunch>> {
         // SAFETY: the caller's promise.
-        let Some(launched) = (unsafe { self.launch_planned(ctx, args, Region::All, None) })? else { return Ok(None) };
-        let Launched { kernel, plan, blocks, packed } = launched;
+        let Some(launched) = (unsafe { self.launch_planned(ctx, args, IndexRange::All, None) })? else {
+            return Ok(None);
+        };
+        let CompletedLaunch { kernel, plan, blocks, packed } = launched;
         let sizes = args.iter().zip(&self.spec.arguments).map(|(value, argument)| match value {
             Value::Array(_) => (8, 8),
             _ => (argument.ctype.itemsize, argument.ctype.align),
         });
         let last = if let Access::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
         let slots = kernel.function.prepare(&sizes.chain([(last, 8)]).collect::<Vec<_>>())?.slots;
-        Ok(Some(Repeat {
+        Ok(Some(CachedLaunch {
             ctx: ctx.clone(),
             kernel,
             blocks,
@@ -184,8 +186,8 @@ impl Elementwise {
             places: slots[..args.len()].iter().map(|slot| slot.offset).collect(),
             is_packed: matches!(plan.access, Access::Packed { .. }),
             dense: plan.dense,
-            lanes: self.lanes,
-            shares: self.shares,
+            pack_size: self.pack_size,
+            allows_aliasing: self.allows_aliasing,
         }))
     }
 
@@ -195,38 +197,38 @@ impl Elementwise {
         &self,
         ctx: &Context,
         args: &[Value<'_>],
-        region: Region,
+        region: IndexRange,
         stream: Option<&Stream>,
-    ) -> Result<Option<Launched>> {
+    ) -> Result<Option<CompletedLaunch>> {
         let plan = self.plan(ctx, args, region)?;
         if plan.n == 0 {
             return Ok(None);
         }
-        check_reach(ctx, &self.spec.arguments, args)?;
-        let has_gaps = args.iter().filter_map(Value::array).any(|view| !staged::is_dense(view));
-        if region != Region::All && has_gaps {
+        check_accessible(ctx, &self.spec.arguments, args)?;
+        let has_gaps = args.iter().filter_map(Value::array).any(|view| !dense_copies::is_dense(view));
+        if region != IndexRange::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
             // SAFETY: the caller's promise, of copies of the same shapes.
             let run = |dense: &[Value<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
-            return staged::run(ctx, args, is_written, stream, run).map(|()| None);
+            return dense_copies::run(ctx, args, is_written, stream, run).map(|()| None);
         }
         let kernel = self.form(ctx, &plan.access)?;
         let packed = self.pack(&kernel, args, region, &plan)?;
-        let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
-        let blocks = kernel.blocks(plan.n.div_ceil(lanes), WAVES);
+        let pack_size = if let Access::Packed { pack_size } = plan.access { pack_size } else { 1 };
+        let blocks = kernel.blocks(plan.n.div_ceil(pack_size), MAX_WAVES);
         // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
-        tell_used(args, stream);
-        Ok(Some(Launched { kernel, plan, blocks, packed }))
+        record_uses(args, stream);
+        Ok(Some(CompletedLaunch { kernel, plan, blocks, packed }))
     }
 
-    fn pack(&self, kernel: &Loaded, args: &[Value<'_>], region: Region, plan: &Plan) -> Result<PackedArgs> {
+    fn pack(&self, kernel: &CompiledKernel, args: &[Value<'_>], region: IndexRange, plan: &Plan) -> Result<PackedArgs> {
         let mut packer = kernel.function.args();
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
             value.push(&mut packer, argument)?;
         }
         match (&plan.access, region) {
-            (Access::Flat { ranged: true }, Region::Range { start, stop, step }) => {
+            (Access::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
                 [start, stop, step].iter().try_for_each(|x| packer.push(&x.to_ne_bytes(), 8))?;
             }
             (Access::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
@@ -236,13 +238,13 @@ impl Elementwise {
     }
 
     /// Checks the arguments and decides the form.
-    fn plan(&self, ctx: &Context, args: &[Value<'_>], region: Region) -> Result<Plan> {
+    fn plan(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<Plan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
             return Err(GeneratorError::value(format!("kernel '{}' has no array argument", self.spec.name)));
         };
-        if let Region::Range { start, stop, step } = region {
+        if let IndexRange::Range { start, stop, step } = region {
             return Self::plan_range((start, stop, step));
         }
         let same_shape = arrays().all(|(a, _)| a.shape == first.shape);
@@ -257,15 +259,15 @@ impl Elementwise {
     /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
     /// them for the device.
     fn plan_dense(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> Plan {
-        const ENOUGH: usize = 1 << 15;
+        const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let flat = Plan::flat(n, false);
-        if self.lanes == 1 || n < ENOUGH || !ctx.device().loads_machine_code() {
+        if self.pack_size == 1 || n < MIN_PACKED_ELEMENTS || !ctx.device().loads_cubins() {
             return flat;
         }
         let dense = self.dense(args);
         let address = |at: usize| args[at].array().map_or(0, |view| view.ptr);
-        let access = match allow_packs(&dense, self.lanes, self.shares, address) {
-            true => Access::Packed { lanes: self.lanes },
+        let access = match can_vectorize_at(&dense, self.pack_size, self.allows_aliasing, address) {
+            true => Access::Packed { pack_size: self.pack_size },
             false => flat.access,
         };
         Plan { access, dense, ..flat }
@@ -276,7 +278,7 @@ impl Elementwise {
         let dense = arrays.filter_map(|(at, (value, used))| {
             let view = value.array()?;
             let is_written = matches!(used, ElementUse::Assigned | ElementUse::Changed);
-            Some(Dense { at, itemsize: view.itemsize, nbytes: (view.size() * view.itemsize) as u64, is_written })
+            Some(DenseArray { at, itemsize: view.itemsize, nbytes: (view.size() * view.itemsize) as u64, is_written })
         });
         dense.collect()
     }
@@ -296,7 +298,7 @@ impl Elementwise {
                 .all(|(view, _, u)| !matches!(u, ElementUse::Assigned | ElementUse::Changed) || view.shape == shape)
         };
         match shape {
-            Some(shape) if self.transparent && outputs_fit(&shape) && elementwise().next().is_some() => {
+            Some(shape) if self.can_substitute_arrays && outputs_fit(&shape) && elementwise().next().is_some() => {
                 if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
                     return Ok(Plan::flat(shape.iter().product(), false));
                 }
@@ -316,7 +318,7 @@ impl Elementwise {
                     None => Ok(Plan::flat(n, false)),
                 }
             }
-            _ if self.transparent && named.iter().all(|(view, ..)| view.shape == first.shape) => {
+            _ if self.can_substitute_arrays && named.iter().all(|(view, ..)| view.shape == first.shape) => {
                 self.strided(&named, first.shape)
             }
             _ => {
@@ -376,8 +378,8 @@ impl Elementwise {
 }
 
 /// A call that was made, and what it was made of.
-struct Launched {
-    kernel: Arc<Loaded>,
+struct CompletedLaunch {
+    kernel: Arc<CompiledKernel>,
     plan: Plan,
     blocks: u32,
     packed: PackedArgs,

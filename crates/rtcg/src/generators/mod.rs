@@ -14,30 +14,30 @@
 //! let (x, y) = (ctx.to_device(&[1.0f32; 1000])?, ctx.to_device(&[2.0f32; 1000])?);
 //! let args = [Value::of(&3.0f32), Value::Array(x.view()), Value::Array(y.view())];
 //! // SAFETY: the snippet touches element `i` of arrays that all have 1000 elements.
-//! unsafe { axpy.launch(&ctx, &args, Region::All, None)? };
+//! unsafe { axpy.launch(&ctx, &args, IndexRange::All, None)? };
 //! assert_eq!(y.to_vec()?, [5.0; 1000]);
 //! # Ok(())
 //! # }
 //! ```
 
+mod cached_launch;
 mod check;
+mod compiled;
+mod dense_copies;
 mod elementwise;
 mod error;
-mod loaded;
 mod operand;
 mod random;
 mod reduction;
-mod repeat;
 mod scan;
-pub(crate) mod scratch;
-mod staged;
+pub(crate) mod workspace;
 
-pub use elementwise::{Elementwise, Region};
+pub use cached_launch::CachedLaunch;
+pub use compiled::CompileSettings;
+pub use elementwise::{Elementwise, IndexRange};
 pub use error::{GeneratorError, GeneratorErrorKind};
-pub use loaded::CompileSettings;
-pub use operand::{ArrayView, Owner, UsedMemory, Value};
+pub use operand::{ArrayView, Owner, TracksUse, Value};
 pub use random::{Generator, Parameters, Sequential, Skip};
 pub use reduction::ReductionKernel;
-pub use repeat::Repeat;
 pub use scan::ScanKernel;
-pub use scratch::clear_scratch;
+pub use workspace::clear_workspaces;

@@ -8,35 +8,35 @@ use crate::signatures::{number_of, number_of_ctype};
 use rtcg_array::{Buffer, GpuArray};
 use rtcg_codegen::carg::Argument;
 use rtcg_driver::signature::{Number, ParamKind};
-use rtcg_driver::{ArgPacker, Converted, Stream, Unfit, WeakScalar};
+use rtcg_driver::{ArgPacker, ConversionError, Converted, Stream, WeakScalar};
 use std::sync::Arc;
 
 /// Memory that has to know which streams use it.
-pub trait UsedMemory: Sync {
+pub trait TracksUse: Sync {
     /// Called when work that uses the memory was enqueued in `stream`.
     fn used_in(&self, stream: Option<&Stream>);
 }
 
-impl<T: Element> UsedMemory for DeviceVec<T> {
+impl<T: Element> TracksUse for DeviceVec<T> {
     fn used_in(&self, stream: Option<&Stream>) {
         DeviceVec::used_in(self, stream);
     }
 }
 
-impl UsedMemory for Arc<dyn Buffer> {
+impl TracksUse for Arc<dyn Buffer> {
     fn used_in(&self, stream: Option<&Stream>) {
         match stream {
-            None => self.will_be_used(),
-            Some(_) => in_stream(stream, || self.will_be_used()),
+            None => self.record_use(),
+            Some(_) => in_stream(stream, || self.record_use()),
         }
     }
 }
 
 /// Whose memory a view is of, where it has to be told who uses it. Views are compared without it.
 #[derive(Clone, Copy, Default)]
-pub struct Owner<'a>(Option<&'a dyn UsedMemory>);
+pub struct Owner<'a>(Option<&'a dyn TracksUse>);
 
-impl<'a, T: UsedMemory> From<&'a T> for Owner<'a> {
+impl<'a, T: TracksUse> From<&'a T> for Owner<'a> {
     fn from(memory: &'a T) -> Self {
         Self(Some(memory))
     }
@@ -111,7 +111,7 @@ impl<'a> Value<'a> {
 }
 
 /// Tells the memory of arrays that work in `stream` uses it.
-pub(crate) fn tell_used(args: &[Value<'_>], stream: Option<&Stream>) {
+pub(crate) fn record_uses(args: &[Value<'_>], stream: Option<&Stream>) {
     args.iter().filter_map(Value::array).for_each(|view| view.used_in(stream));
 }
 
@@ -131,8 +131,8 @@ pub(crate) fn converted(bytes: &[u8], number: Number, declared: &Argument) -> Re
         value => value,
     };
     value.convert(ParamKind::Value(wanted)).or_else(|why| match why {
-        Unfit::Kind => wrong_kind(number, declared),
-        Unfit::Value => {
+        ConversionError::Kind => wrong_kind(number, declared),
+        ConversionError::Value => {
             Err(wrong(&declared.name, format_args!("is {value}, which '{}' cannot hold", declared.declarator())))
         }
     })
@@ -186,7 +186,7 @@ impl ArrayView<'_> {
         self.shape.iter().product()
     }
 
-    fn is_contiguous_over(&self, mut axes: impl Iterator<Item = usize>) -> bool {
+    fn is_contiguous_in(&self, mut axes: impl Iterator<Item = usize>) -> bool {
         let mut step = self.itemsize as isize;
         axes.all(|axis| {
             let fits = self.shape[axis] <= 1 || self.strides[axis] == step;
@@ -197,12 +197,12 @@ impl ArrayView<'_> {
 
     /// The last axis varies fastest and there are no gaps.
     pub fn is_c_contiguous(&self) -> bool {
-        self.size() == 0 || self.is_contiguous_over((0..self.shape.len()).rev())
+        self.size() == 0 || self.is_contiguous_in((0..self.shape.len()).rev())
     }
 
     /// The first axis varies fastest and there are no gaps.
     pub fn is_f_contiguous(&self) -> bool {
-        self.size() == 0 || self.is_contiguous_over(0..self.shape.len())
+        self.size() == 0 || self.is_contiguous_in(0..self.shape.len())
     }
 
     /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
@@ -240,7 +240,7 @@ pub(crate) fn broadcast_shape<'a>(shapes: impl Iterator<Item = &'a [usize]>) -> 
     Some(result)
 }
 
-/// Joins neighbouring axes that every array walks as one, and drops axes of length 1. The last axis
+/// Joins adjacent axes that every array walks as one, and drops axes of length 1. The last axis
 /// stays the one that varies fastest in `i`.
 pub(crate) fn join_axes(shape: &[usize], strides: &[Vec<isize>]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut joined: Vec<usize> = Vec::new();

@@ -9,14 +9,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
 use crate::generators::operand::ArrayView;
-use crate::generators::staged;
-use rtcg_array::lock_patiently;
+use rtcg_array::lock_blocking;
 use rtcg_codegen::carg::CType;
 use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
-use rtcg_driver::{DeviceAllocation, Stream, keep_in_capture, memory};
+use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -26,16 +26,16 @@ enum Form {
     Permute(CType),
 }
 
-static KERNELS: LazyLock<PerContext<Form, Loaded>> = LazyLock::new(PerContext::default);
+static KERNELS: LazyLock<PerContext<Form, CompiledKernel>> = LazyLock::new(PerContext::default);
 
-fn kernel(ctx: &Context, form: &Form) -> Result<Arc<Loaded>> {
+fn kernel(ctx: &Context, form: &Form) -> Result<Arc<CompiledKernel>> {
     KERNELS.get(ctx, form, || {
         let (source, name) = match form {
             Form::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
             Form::Permute(element) => (random::permutation_source(element), "permute"),
         };
         let settings = CompileSettings { options: Some(Vec::new()), keep: false };
-        Loaded::new(ctx, &settings.load(ctx, &source, &[])?, name, COUNTER_THREADS)
+        CompiledKernel::new(ctx, &settings.load(ctx, &source, &[])?, name, COUNTER_THREADS)
     })
 }
 
@@ -50,7 +50,7 @@ fn check_element(out: &ArrayView<'_>, element: &CType) -> Result<()> {
 }
 
 /// Times that the blocks of a fill of counters fit on the device; more would only begin and end.
-const WAVES: usize = 4;
+const MAX_WAVES: usize = 4;
 
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -158,8 +158,10 @@ impl Generator {
         stream: Option<&Stream>,
     ) -> Result<()> {
         check_element(out, element)?;
-        if !staged::is_dense(out) {
-            return staged::run_one(ctx, out, stream, |dense| self.fill(ctx, draw, element, dense, parameters, stream));
+        if !dense_copies::is_dense(out) {
+            return dense_copies::run_one(ctx, out, stream, |dense| {
+                self.fill(ctx, draw, element, dense, parameters, stream)
+            });
         }
         let n = out.size();
         let counters = n.div_ceil(draw.per_counter(element.itemsize));
@@ -190,7 +192,7 @@ impl Generator {
             packer.push(&self.stream.to_ne_bytes(), 4)?;
             let packed = packer.pack()?;
             // SAFETY: the kernel writes elements of the array, which the caller holds.
-            unsafe { kernel.launch(ctx, kernel.blocks(now, WAVES), &packed, stream)? };
+            unsafe { kernel.launch(ctx, kernel.blocks(now, MAX_WAVES), &packed, stream)? };
             done += now;
         }
         out.used_in(stream);
@@ -209,8 +211,8 @@ impl Generator {
         stream: Option<&Stream>,
     ) -> Result<()> {
         check_element(out, element)?;
-        if !staged::is_dense(out) {
-            return staged::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
+        if !dense_copies::is_dense(out) {
+            return dense_copies::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
         }
         let key = self.host_bits();
         let n = out.size();
@@ -327,8 +329,8 @@ impl Sequential {
         stream: Option<&Stream>,
     ) -> Result<()> {
         check_element(out, element)?;
-        if !staged::is_dense(out) {
-            return staged::run_one(&self.ctx, out, stream, |dense| {
+        if !dense_copies::is_dense(out) {
+            return dense_copies::run_one(&self.ctx, out, stream, |dense| {
                 self.fill(draw, element, dense, parameters, stream)
             });
         }
@@ -347,10 +349,10 @@ impl Sequential {
         packer.push(&(self.count as u64).to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         let blocks = n.min(self.count).div_ceil(COUNTER_THREADS as usize) as u32;
-        let _alone = lock_patiently(&self.access);
+        let _alone = lock_blocking(&self.access);
         // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
         unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }?;
-        keep_in_capture(stream, || self.states.clone());
+        retain_in_capture(stream, || self.states.clone());
         out.used_in(stream);
         Ok(())
     }
@@ -367,7 +369,7 @@ impl Sequential {
                 self.count
             )));
         }
-        let _alone = lock_patiently(&self.access);
+        let _alone = lock_blocking(&self.access);
         self.ctx.synchronize()?;
         let mut bytes = vec![0; self.count * self.engine.state_bytes()];
         self.states.read(0, &mut bytes)?;

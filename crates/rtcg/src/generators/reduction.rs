@@ -5,13 +5,13 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::check::{check_arguments, check_array, check_reach};
+use crate::generators::check::{check_accessible, check_arguments, check_array};
+use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
 use crate::generators::error::GeneratorError;
-use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, tell_used, wrong};
-use crate::generators::scratch::{self, Purpose};
+use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, record_uses, wrong};
+use crate::generators::workspace::{self, WorkspaceUse};
 use rtcg_array::Tuple;
-use rtcg_codegen::combine::{REDUCE_THREADS, Share, TICKETS};
+use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::pointwise::{self, Access};
 use rtcg_codegen::reduction::{self, AxisShape, Reduction};
 use rtcg_codegen::snippet::ElementUse;
@@ -24,10 +24,10 @@ pub struct ReductionKernel {
     spec: Reduction,
     settings: CompileSettings,
     uses: Vec<ElementUse>,
-    lanes: usize,
-    transparent: bool,
-    full: PerContext<(Access, bool), Loaded>,
-    axis: PerContext<AxisShape, Loaded>,
+    pack_size: usize,
+    can_substitute_arrays: bool,
+    full: PerContext<(Access, bool), CompiledKernel>,
+    axis: PerContext<AxisShape, CompiledKernel>,
 }
 
 /// How the arrays of a call are walked.
@@ -47,8 +47,16 @@ impl ReductionKernel {
             return Err(GeneratorError::value(format!("reduction '{}' has no array argument", spec.name)));
         }
         let map = spec.map();
-        let (uses, lanes, transparent) = (map.uses(), map.lanes(), map.is_transparent());
-        Ok(Self { uses, lanes, transparent, spec, settings, full: PerContext::default(), axis: PerContext::default() })
+        let (uses, pack_size, can_substitute_arrays) = (map.uses(), map.pack_size(), map.can_substitute_arrays());
+        Ok(Self {
+            uses,
+            pack_size,
+            can_substitute_arrays,
+            spec,
+            settings,
+            full: PerContext::default(),
+            axis: PerContext::default(),
+        })
     }
 
     /// The description.
@@ -95,17 +103,18 @@ impl ReductionKernel {
             let shape = Tuple(out.shape);
             return Err(GeneratorError::value(format!("out has shape {shape}; expected (), or 1 along each axis")));
         }
-        check_reach(ctx, &self.spec.arguments, args)?;
+        check_accessible(ctx, &self.spec.arguments, args)?;
         check_array(ctx, "out", out)?;
-        let lanes = if let Access::Packed { lanes } = plan.access { lanes } else { 1 };
+        let pack_size = if let Access::Packed { pack_size } = plan.access { pack_size } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
         const PER_THREAD: usize = 4;
-        let threads = plan.n.div_ceil(lanes * PER_THREAD);
+        let threads = plan.n.div_ceil(pack_size * PER_THREAD);
         let fills = threads.div_ceil(REDUCE_THREADS as usize) >= resident(ctx)?;
-        let kernel = self.full_form(ctx, plan.access.clone(), ctx.device().loads_machine_code() && !fills)?;
-        let blocks = kernel.blocks(threads, 1).min(TICKETS as u32);
+        let kernel = self.full_form(ctx, plan.access.clone(), ctx.device().loads_cubins() && !fills)?;
+        let blocks = kernel.blocks(threads, 1).min(COMPLETION_COUNTERS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
-        let (ticket, room) = scratch::tickets(ctx, stream, Purpose::Reduction, blocks as usize * itemsize)?;
+        let (ticket, partials) =
+            workspace::reduction_workspace(ctx, stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -113,22 +122,22 @@ impl ReductionKernel {
             Access::Strided { .. } => packer.push(&plan.layout, 8)?,
             _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
         }
-        packer.push(&room.to_ne_bytes(), 8)?;
+        packer.push(&partials.to_ne_bytes(), 8)?;
         packer.push(&ticket.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
         // SAFETY: the scratch has room for a value of each block; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
-        tell_used(args, stream);
+        record_uses(args, stream);
         out.used_in(stream);
         Ok(())
     }
 
-    fn full_form(&self, ctx: &Context, access: Access, gather: bool) -> Result<Arc<Loaded>> {
+    fn full_form(&self, ctx: &Context, access: Access, gather: bool) -> Result<Arc<CompiledKernel>> {
         let form = (access, gather);
         self.full.get(ctx, &form, || self.compile(ctx, &self.spec.full_source(&form.0, gather)))
     }
 
-    fn compile(&self, ctx: &Context, source: &str) -> Result<Loaded> {
+    fn compile(&self, ctx: &Context, source: &str) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("map_expr", &spec.map_expr[..]),
@@ -137,7 +146,7 @@ impl ReductionKernel {
             ("preamble", &spec.preamble),
         ];
         let module = self.settings.load(ctx, source, &snippets)?;
-        Loaded::new(ctx, &module, &spec.name, REDUCE_THREADS)
+        CompiledKernel::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }
 
     fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[Value<'_>]) -> Result<()> {
@@ -180,9 +189,9 @@ impl ReductionKernel {
         let same_shape = self.arrays(args).all(|(a, ..)| a.shape == first.shape);
         let in_one_order = same_shape && self.arrays(args).all(|(a, ..)| a.is_f_contiguous());
         let alike = read().all(|(a, ..)| a.shape == first.shape);
-        if (contiguous && alike) || in_one_order || (contiguous && !self.transparent) {
-            return Ok(if self.may_pack(ctx, n, args) {
-                Plan { access: Access::Packed { lanes: self.lanes }, ..flat(n) }
+        if (contiguous && alike) || in_one_order || (contiguous && !self.can_substitute_arrays) {
+            return Ok(if self.can_vectorize(ctx, n, args) {
+                Plan { access: Access::Packed { pack_size: self.pack_size }, ..flat(n) }
             } else {
                 flat(n)
             });
@@ -191,7 +200,7 @@ impl ReductionKernel {
             // As upstream: the first array decides, when the others are as long at least.
             Err(_) if contiguous && read().all(|(a, ..)| a.size() >= n) => Ok(flat(n)),
             Err(error) => Err(error),
-            Ok(shape) if self.transparent => self.strided(args, &shape),
+            Ok(shape) if self.can_substitute_arrays => self.strided(args, &shape),
             Ok(_) => Err(GeneratorError::value(format!(
                 "map_expr '{}' of reduction '{}' needs contiguous arrays",
                 self.spec.map_expr, self.spec.name
@@ -199,12 +208,12 @@ impl ReductionKernel {
         }
     }
 
-    fn may_pack(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
-        const ENOUGH: usize = 1 << 15;
-        let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.lanes * a.itemsize).min(16) as u64);
-        self.lanes > 1
-            && n >= ENOUGH
-            && ctx.device().loads_machine_code()
+    fn can_vectorize(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
+        const MIN_PACKED_ELEMENTS: usize = 1 << 15;
+        let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.pack_size * a.itemsize).min(16) as u64);
+        self.pack_size > 1
+            && n >= MIN_PACKED_ELEMENTS
+            && ctx.device().loads_cubins()
             && self.arrays(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
     }
 
@@ -250,12 +259,12 @@ impl ReductionKernel {
         stream: Option<&Stream>,
     ) -> Result<()> {
         let shape = self.common_shape(args)?;
-        check_reach(ctx, &self.spec.arguments, args)?;
+        check_accessible(ctx, &self.spec.arguments, args)?;
         check_array(ctx, "out", out)?;
         let reduced = normalised_axes(axes, shape.len())?;
         let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
         let out_strides = self.check_out(out, &shape, &reduced, &kept)?;
-        if !self.transparent
+        if !self.can_substitute_arrays
             || self.uses.contains(&ElementUse::Other)
                 && self.arrays(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
         {
@@ -280,26 +289,38 @@ impl ReductionKernel {
         }
         let length: usize = reduced.iter().product();
         let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
-        let along = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
-        let share = Share::new(outputs, length, along, resident(ctx)?, ctx.device().loads_machine_code());
-        let (team, split) = (share.team, share.splits > 1);
-        let shape = AxisShape { kept: kept.len(), reduced: reduced.len(), team, along, split, gather: share.gather };
+        let reduce_contiguous = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
+        let share = WorkPartition::new(outputs, length, reduce_contiguous, resident(ctx)?, ctx.device().loads_cubins());
+        let (threads_per_output, split) = (share.threads_per_output, share.splits > 1);
+        let shape = AxisShape {
+            kept: kept.len(),
+            reduced: reduced.len(),
+            threads_per_output,
+            reduce_contiguous,
+            split,
+            gather: share.gather,
+        };
         let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
         packer.push(&reduction::axis_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
-        let (tickets, room) = match split {
-            true => scratch::tickets(ctx, stream, Purpose::Reduction, share.splits * outputs * self.spec.out.itemsize)?,
+        let (counters, partials) = match split {
+            true => workspace::reduction_workspace(
+                ctx,
+                stream,
+                WorkspaceUse::Reduction,
+                share.splits * outputs * self.spec.out.itemsize,
+            )?,
             false => (0, 0),
         };
-        packer.push(&room.to_ne_bytes(), 8)?;
-        packer.push(&tickets.to_ne_bytes(), 8)?;
+        packer.push(&partials.to_ne_bytes(), 8)?;
+        packer.push(&counters.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
-        let blocks = kernel.blocks(outputs.saturating_mul(shape.team as usize), 8);
+        let blocks = kernel.blocks(outputs.saturating_mul(shape.threads_per_output as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
         unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }?;
-        tell_used(args, stream);
+        record_uses(args, stream);
         out.used_in(stream);
         Ok(())
     }
@@ -335,8 +356,8 @@ impl ReductionKernel {
 fn resident(ctx: &Context) -> Result<usize> {
     let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as usize);
     let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
-    let processors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    Ok(processors * (threads / REDUCE_THREADS as usize).max(1))
+    let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    Ok(multiprocessors * (threads / REDUCE_THREADS as usize).max(1))
 }
 
 /// Axes counted from the front, in order.

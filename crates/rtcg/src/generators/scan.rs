@@ -5,14 +5,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::check::{check_arguments, check_reach};
+use crate::generators::check::{check_accessible, check_arguments};
+use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::loaded::{CompileSettings, Loaded, PerContext};
-use crate::generators::operand::{Value, tell_used};
-use crate::generators::scratch::{self, Purpose};
-use crate::generators::staged;
-use crate::runtime::pipeline_bytes;
-use rtcg_codegen::scan::{Pipeline, Scan, ScanForm, ScanShape, state_bytes};
+use crate::generators::operand::{Value, record_uses};
+use crate::generators::workspace::{self, WorkspaceUse};
+use crate::runtime::bulk_copy_smem_bytes;
+use rtcg_codegen::scan::{Pipeline, Scan, ScanForm, ScanTiling, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
@@ -22,7 +22,7 @@ use rtcg_driver::{Stream, memory};
 pub struct ScanKernel {
     spec: Scan,
     settings: CompileSettings,
-    forms: PerContext<ScanForm, Loaded>,
+    forms: PerContext<ScanForm, CompiledKernel>,
 }
 
 impl ScanKernel {
@@ -57,8 +57,8 @@ impl ScanKernel {
 
     /// The kernel's source.
     pub fn source(&self) -> String {
-        let shape = ScanShape::new(self.spec.item_bytes(), 1, true);
-        self.spec.source(&ScanForm { shape, pipeline: None, totals_only: false })
+        let shape = ScanTiling::new(self.spec.item_bytes(), 1, true);
+        self.spec.source(&ScanForm { shape, pipeline: None, reduces_only: false })
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
@@ -81,15 +81,15 @@ impl ScanKernel {
         let spec = &self.spec;
         let uses = vec![ElementUse::Read; spec.arguments.len()];
         check_arguments(&spec.name, &spec.arguments, &uses, args)?;
-        check_reach(ctx, &spec.arguments, args)?;
+        check_accessible(ctx, &spec.arguments, args)?;
         let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
-        if arrays().any(|(view, _)| !staged::is_dense(view)) {
+        if arrays().any(|(view, _)| !dense_copies::is_dense(view)) {
             let is_written = |at: usize| {
                 let a = &spec.arguments[at];
                 !a.is_const && rtcg_codegen::snippet::mentions(&spec.output_statement, &a.name)
             };
             // SAFETY: the caller's promise, of copies of the same shapes.
-            return staged::run(ctx, args, is_written, stream, |dense| unsafe {
+            return dense_copies::run(ctx, args, is_written, stream, |dense| unsafe {
                 self.launch(ctx, dense, size, stream)
             });
         }
@@ -107,25 +107,29 @@ impl ScanKernel {
     /// As there.
     unsafe fn launch_dense(&self, ctx: &Context, args: &[Value<'_>], n: usize, stream: Option<&Stream>) -> Result<()> {
         let spec = &self.spec;
-        let gpu = ctx.device().loads_machine_code();
-        let lanes = if gpu { self.lanes(args) } else { 1 };
-        let shape = ScanShape::new(spec.item_bytes(), lanes, gpu);
-        let tiles = n.div_ceil(shape.tile());
+        let gpu = ctx.device().loads_cubins();
+        let pack_size = if gpu { self.pack_size(args) } else { 1 };
+        let shape = ScanTiling::new(spec.item_bytes(), pack_size, gpu);
+        let tiles = n.div_ceil(shape.tile_items());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
-        let staying = self.staying(ctx, shape, tiles, args)?;
+        let persistent_blocks = self.persistent_blocks(ctx, shape, tiles, args)?;
         let (blocks, shared_bytes) =
-            staying.map_or((blocks, 0), |(blocks, pipeline)| (blocks, pipeline.shared_bytes()));
+            persistent_blocks.map_or((blocks, 0), |(blocks, pipeline)| (blocks, pipeline.shared_bytes()));
         let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
         let form = |&totals_only: &bool| {
-            let form = ScanForm { shape, pipeline: staying.map(|(_, pipeline)| pipeline), totals_only };
+            let form = ScanForm {
+                shape,
+                pipeline: persistent_blocks.map(|(_, pipeline)| pipeline),
+                reduces_only: totals_only,
+            };
             self.forms.get(ctx, &form, || self.compile(ctx, &form))
         };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
-        let _alone = scratch::exclusive();
+        let _alone = workspace::exclusive();
         let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
-        let (_, state) = scratch::tickets(ctx, stream, Purpose::Scan, total)?;
+        let (_, state) = workspace::reduction_workspace(ctx, stream, WorkspaceUse::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // Nobody waits for a single tile.
             if tiles > 1 {
@@ -141,7 +145,7 @@ impl ScanKernel {
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
             unsafe { kernel.launch_grid(ctx, [blocks, 1, 1], shared_bytes, &packed, stream)? };
         }
-        tell_used(args, stream);
+        record_uses(args, stream);
         Ok(())
     }
 
@@ -163,36 +167,36 @@ impl ScanKernel {
             return clear(0..nbytes);
         }
         clear(0..64)?;
-        clear(self.spec.state_head()..nbytes)
+        clear(self.spec.state_header_bytes()..nbytes)
     }
 
     /// Blocks that stay and how their warps share the work, where the device and the arrays allow that.
-    fn staying(
+    fn persistent_blocks(
         &self,
         ctx: &Context,
-        shape: ScanShape,
+        shape: ScanTiling,
         tiles: usize,
         args: &[Value<'_>],
     ) -> Result<Option<(u32, Pipeline)>> {
         let is_placed = |v: &Value<'_>| v.array().is_none_or(|view| view.ptr.is_multiple_of(16));
-        if shape.lanes == 1 || Pipeline::blocks(tiles, 1).is_none() || !args.iter().all(is_placed) {
+        if shape.pack_size == 1 || Pipeline::blocks(tiles, 1).is_none() || !args.iter().all(is_placed) {
             return Ok(None);
         }
-        let processors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
-        let room = pipeline_bytes(ctx)?;
-        Ok(Pipeline::blocks(tiles, processors).zip(self.spec.pipeline(shape, room)))
+        let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
+        let room = bulk_copy_smem_bytes(ctx)?;
+        Ok(Pipeline::blocks(tiles, multiprocessors).zip(self.spec.pipeline(shape, room)))
     }
 
     /// Elements that a thread may read and write at once.
-    fn lanes(&self, args: &[Value<'_>]) -> usize {
-        let lanes = self.spec.lanes();
+    fn pack_size(&self, args: &[Value<'_>]) -> usize {
+        let pack_size = self.spec.pack_size();
         let aligned = |v: &Value<'_>| {
-            v.array().is_none_or(|view| view.ptr.is_multiple_of((lanes * view.itemsize).min(16) as u64))
+            v.array().is_none_or(|view| view.ptr.is_multiple_of((pack_size * view.itemsize).min(16) as u64))
         };
-        if args.iter().all(aligned) { lanes } else { 1 }
+        if args.iter().all(aligned) { pack_size } else { 1 }
     }
 
-    fn compile(&self, ctx: &Context, form: &ScanForm) -> Result<Loaded> {
+    fn compile(&self, ctx: &Context, form: &ScanForm) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("input_expr", &spec.input_expr[..]),
@@ -204,6 +208,6 @@ impl ScanKernel {
         ];
         let module = self.settings.load(ctx, &spec.source(form), &snippets)?;
         let threads = form.pipeline.map_or(form.shape.threads, |pipeline| pipeline.threads(form.shape));
-        Loaded::new(ctx, &module, &spec.name, threads)
+        CompiledKernel::new(ctx, &module, &spec.name, threads)
     }
 }

@@ -139,5 +139,5 @@ fn every_environment_variable_is_documented() {
     let quoted = code.split('"').filter(|text| text.starts_with("RTCG_") && text.len() > 5);
     let names = quoted.filter(|text| text.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
     let missing: BTreeSet<_> = names.filter(|name| !documents.contains(&format!("`{name}"))).collect();
-    assert!(missing.is_empty(), "no document tells of {missing:?}");
+    assert!(missing.is_empty(), "not documented: {missing:?}");
 }

@@ -2,7 +2,7 @@
 
 use rtcg::Context;
 use rtcg::array::{
-    ArrayContext, ArrayErrorKind, Axes, DType, FancyIndex, GpuArray, Index, Op, Order, ReduceWishes, Reduction, ScanOp,
+    ArrayContext, ArrayErrorKind, Axes, DType, FancyIndex, GpuArray, Index, Op, Order, ReduceOptions, Reduction, ScanOp,
 };
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ fn numbers(array: &GpuArray) -> Vec<i64> {
     bytes.chunks_exact(8).map(|eight| i64::from_le_bytes(eight.try_into().unwrap())).collect()
 }
 
-fn over(axes: Axes<'_>) -> ReduceWishes<'_> {
-    ReduceWishes { axes, ..Default::default() }
+fn over(axes: Axes<'_>) -> ReduceOptions<'_> {
+    ReduceOptions { axes, ..Default::default() }
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn views_share_memory_and_operands_are_broadcast() {
 }
 
 #[test]
-fn axes_are_reduced_and_running_totals_taken() {
+fn axes_are_reduced_and_scanned() {
     let ctx = arrays();
     let a = array(&ctx, &[2, 3], &[1., 5., 3., 4., 2., 6.]);
     assert_eq!(floats(&a.reduce(Reduction::Sum, over(Some(&[0]))).unwrap()), [5., 7., 9.]);

@@ -2,8 +2,8 @@
 
 use crate::depth::at_depth;
 use rtcg::array::{
-    Arg, ArrayContext, ArrayErrorKind, Buffer, DType, Facts, GpuArray, Kernel, Op, Order, ReduceWishes, Reduction,
-    Result, Runtime, Scalar, WeakScalar, Wishes, apply, fuse,
+    Arg, ArrayContext, ArrayErrorKind, Buffer, DType, DeviceInfo, GpuArray, Kernel, Op, OpOptions, Order,
+    ReduceOptions, Reduction, Result, Runtime, Scalar, WeakScalar, apply, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl Kernel for CountingKernel {
 }
 
 impl Runtime for Counting {
-    fn facts(&self) -> Facts {
-        self.inner.facts()
+    fn device_info(&self) -> DeviceInfo {
+        self.inner.device_info()
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         self.allocations.fetch_add(1, Ordering::Relaxed);
@@ -49,8 +49,8 @@ impl Runtime for Counting {
         let kernel = self.inner.compile(source, name)?;
         Ok(Arc::new(CountingKernel(kernel, self.launches.clone())))
     }
-    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.inner.tickets(nbytes)
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.inner.reduction_workspace(nbytes)
     }
     fn synchronize(&self) -> Result<()> {
         self.inner.synchronize()
@@ -226,7 +226,7 @@ fn large_graphs_are_cut() {
                     &bench.ctx,
                     Op::Axpby,
                     &[Arg::Array(&total), factor.into(), Arg::Array(array), 0.5.into()],
-                    Wishes::default(),
+                    OpOptions::default(),
                 )?;
             }
         }
@@ -254,8 +254,8 @@ fn a_reduction_ends_an_expression() {
                     if turn % at_depth(3, 1) != 0 {
                         continue;
                     }
-                    let wishes = ReduceWishes { axes, ..Default::default() };
-                    let body = || expression(&x, &y)?.reduce(reduction, wishes);
+                    let options = ReduceOptions { axes, ..Default::default() };
+                    let body = || expression(&x, &y)?.reduce(reduction, options);
                     let (apart, launches, allocations) = bench.count(|| body().unwrap());
                     let (fused, fused_launches, fused_allocations) = bench.count(|| fuse::fuse(body).unwrap());
                     assert_eq!((fused_launches, fused_allocations), (launches - 6, allocations - 6), "{shape:?}");
@@ -267,7 +267,7 @@ fn a_reduction_ends_an_expression() {
 }
 
 #[test]
-fn results_come_from_the_allocator_in_force_when_they_were_put_off() {
+fn results_come_from_the_allocator_in_force_when_they_were_deferred() {
     let ctx = Context::new().expect("the virtual GPU is always there");
     let arrays = CudaRuntime::arrays(&ctx).unwrap();
     let x = GpuArray::empty(&arrays, &[10], DType::F32, Order::C).unwrap();

@@ -7,7 +7,7 @@ use rtcg::codegen::carg::{TypeRegistry, parse_arguments};
 use rtcg::codegen::pointwise::{Access, Pointwise};
 use rtcg::codegen::reduction::Reduction;
 use rtcg::codegen::scan::{Fetch, Scan};
-use rtcg::generators::{ArrayView, CompileSettings, Elementwise, ReductionKernel, Region, ScanKernel, Value};
+use rtcg::generators::{ArrayView, CompileSettings, Elementwise, IndexRange, ReductionKernel, ScanKernel, Value};
 use rtcg::prelude::*;
 
 fn context() -> Context {
@@ -16,7 +16,7 @@ fn context() -> Context {
 
 fn run(ctx: &Context, kernel: &Elementwise, args: &[Value<'_>]) -> rtcg::Result<()> {
     // SAFETY: the snippets of these tests stay inside their arrays.
-    unsafe { kernel.launch(ctx, args, Region::All, None) }
+    unsafe { kernel.launch(ctx, args, IndexRange::All, None) }
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn packs_and_their_tail() {
         operation: "z[i] = x[i] + i; if (x[i] > 5) y[i] -= 1".into(),
         ..Default::default()
     };
-    assert_eq!(spec.lanes(), 4);
+    assert_eq!(spec.pack_size(), 4);
     let target = rtcg::target_of(&ctx.device()).unwrap();
-    let mut request = rtcg::compile::CompileRequest::new(spec.source(&Access::Packed { lanes: 4 }), target);
+    let mut request = rtcg::compile::CompileRequest::new(spec.source(&Access::Packed { pack_size: 4 }), target);
     request.no_extern_c = true;
     let module = ctx.compile_with(&request).unwrap();
     let function = module.function("packed").unwrap();
@@ -115,7 +115,9 @@ fn ranges_of_both_directions() {
     for (start, stop, step) in [(1, 10, 3), (9, -1, -2), (0, 10, 1), (5, 5, 1), (7, 3, 1)] {
         let z = ctx.zeros::<i32>(10).unwrap();
         // SAFETY: the range lies inside the array.
-        unsafe { kernel.launch(&ctx, &[Value::Array(z.view())], Region::Range { start, stop, step }, None).unwrap() };
+        unsafe {
+            kernel.launch(&ctx, &[Value::Array(z.view())], IndexRange::Range { start, stop, step }, None).unwrap()
+        };
         let mut expected = vec![0; 10];
         let mut i = start;
         while if step > 0 { i < stop } else { i > stop } {
@@ -453,7 +455,7 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<i32>(24).unwrap());
     let kernel = Elementwise::parse("int *y, const int *x", "y[i] = x[i] + 100 * i").unwrap();
     let args = [Value::Array(with_gaps(&y)), Value::Array(with_gaps(&x))];
-    let region = Region::Range { start: 1, stop: 12, step: 2 };
+    let region = IndexRange::Range { start: 1, stop: 12, step: 2 };
     // SAFETY: the range lies inside the arrays.
     unsafe { kernel.launch(&ctx, &args, region, None).unwrap() };
     let after = y.to_vec().unwrap();
@@ -464,7 +466,7 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     let twice = Elementwise::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
     let same = [Value::Array(with_gaps(&x)), Value::Array(with_gaps(&x))];
     // SAFETY: the snippet touches one element.
-    unsafe { twice.launch(&ctx, &same, Region::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
+    unsafe { twice.launch(&ctx, &same, IndexRange::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
     let scan =
         Scan { index: "long".into(), ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item") };

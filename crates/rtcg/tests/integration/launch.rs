@@ -1,4 +1,4 @@
-//! The front door end to end: source text to results, arrays, and what wrong calls are told.
+//! The Rust API end to end: source text to results, arrays, and what wrong calls are told.
 
 // Launching a kernel is unsafe: it is code that the compiler has not seen.
 #![allow(unsafe_code)]

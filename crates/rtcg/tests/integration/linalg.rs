@@ -1,7 +1,7 @@
 //! Linear algebra of arrays with a static element type: what defines each result, on matrices of every element type.
 
 use num_complex::Complex;
-use rtcg::array::{ArrayErrorKind, Limits, MatrixNorm, Order, Tolerance, Triangle};
+use rtcg::array::{ArrayErrorKind, IterationLimits, MatrixNorm, Order, Tolerance, Triangle};
 use rtcg::arrays::MatrixElement;
 use rtcg::prelude::*;
 use rtcg::{Context, Error};
@@ -11,33 +11,33 @@ fn arrays() -> Arrays {
 }
 
 /// Elements that tests draw: numbers from their parts, and the precision.
-trait Drawn: MatrixElement<Real: Into<f64>> {
+trait RandomElement: MatrixElement<Real: Into<f64>> {
     const EPS: f64;
     fn new(re: f64, im: f64) -> Self;
 }
 
-impl Drawn for f32 {
+impl RandomElement for f32 {
     const EPS: f64 = f32::EPSILON as f64;
     fn new(re: f64, _: f64) -> Self {
         re as f32
     }
 }
 
-impl Drawn for f64 {
+impl RandomElement for f64 {
     const EPS: f64 = f64::EPSILON;
     fn new(re: f64, _: f64) -> Self {
         re
     }
 }
 
-impl Drawn for Complex<f32> {
+impl RandomElement for Complex<f32> {
     const EPS: f64 = f32::EPSILON as f64;
     fn new(re: f64, im: f64) -> Self {
         Complex::new(re as f32, im as f32)
     }
 }
 
-impl Drawn for Complex<f64> {
+impl RandomElement for Complex<f64> {
     const EPS: f64 = f64::EPSILON;
     fn new(re: f64, im: f64) -> Self {
         Complex::new(re, im)
@@ -45,7 +45,7 @@ impl Drawn for Complex<f64> {
 }
 
 /// Numbers without a pattern, in -1 to 1.
-fn drawn<T: Drawn>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
+fn drawn<T: RandomElement>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
     let mut state = 12345u64 + shape.iter().sum::<usize>() as u64;
     let mut next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -55,34 +55,34 @@ fn drawn<T: Drawn>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
     arrays.from_shape(shape, &values).unwrap()
 }
 
-fn adjoint<T: Drawn>(a: &GpuArray<T>) -> GpuArray<T> {
+fn adjoint<T: RandomElement>(a: &GpuArray<T>) -> GpuArray<T> {
     let turned = a.as_dyn().swapaxes(-2, -1).unwrap();
     a.arrays().typed(turned.unary(rtcg::array::Op::Conjugate).unwrap()).unwrap()
 }
 
-fn hermitian<T: Drawn>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
+fn hermitian<T: RandomElement>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
     let a = drawn::<T>(arrays, shape);
     &a + &adjoint(&a)
 }
 
-fn identity<T: Drawn>(arrays: &Arrays, n: usize) -> GpuArray<T> {
+fn identity<T: RandomElement>(arrays: &Arrays, n: usize) -> GpuArray<T> {
     let one = |place: usize| T::new(if place.is_multiple_of(n + 1) { 1.0 } else { 0.0 }, 0.0);
     arrays.from_shape(&[n, n], &(0..n * n).map(one).collect::<Vec<_>>()).unwrap()
 }
 
 /// The largest absolute value.
-fn largest<T: Drawn>(a: &GpuArray<T>) -> f64 {
+fn largest<T: RandomElement>(a: &GpuArray<T>) -> f64 {
     a.vector_norm(f64::INFINITY, None).unwrap().item().unwrap().into()
 }
 
 /// That two arrays are the same within `bound` times the precision.
-fn agree<T: Drawn>(a: &GpuArray<T>, b: &GpuArray<T>, bound: f64, what: &str) {
+fn agree<T: RandomElement>(a: &GpuArray<T>, b: &GpuArray<T>, bound: f64, what: &str) {
     assert_eq!(a.shape(), b.shape(), "{what}");
     let error = largest(&(a - b)) / T::EPS;
     assert!(error <= bound, "{what}: {error} of {bound}, {}", T::DTYPE);
 }
 
-fn agree_as_unitary<T: Drawn>(q: &GpuArray<T>, what: &str) {
+fn agree_as_unitary<T: RandomElement>(q: &GpuArray<T>, what: &str) {
     let &[.., m, n] = q.shape() else { panic!("{what} has no rows") };
     let product = adjoint(q).matmul(q).unwrap();
     let one = identity::<T>(q.arrays(), n).broadcast_to(product.shape()).unwrap();
@@ -109,7 +109,7 @@ fn kind_of<T>(result: Result<T, Error>) -> ArrayErrorKind {
     }
 }
 
-fn equations<T: Drawn>() {
+fn equations<T: RandomElement>() {
     let arrays = arrays();
     // Within a panel, and over several.
     for n in [1, 5, 70, 150] {
@@ -146,7 +146,7 @@ fn determinants_are_products_of_what_they_are_of() {
     assert_eq!(arrays.zeros::<f64>(&[2, 2]).unwrap().det().unwrap().item().unwrap(), 0.0);
 }
 
-fn factorizations<T: Drawn>() {
+fn factorizations<T: RandomElement>() {
     let arrays = arrays();
     for n in [1, 6, 100] {
         let a = drawn::<T>(&arrays, &[2, n, n]);
@@ -172,7 +172,7 @@ fn factors_are_those_of_the_matrix() {
     for_all_elements!(factorizations);
 }
 
-fn eigenvalues_of_hermitian<T: Drawn>() {
+fn eigenvalues_of_hermitian<T: RandomElement>() {
     let arrays = arrays();
     // By Jacobi rotations, and by way of tridiagonal matrices.
     for n in [1, 2, 9, 32, 45, 100] {
@@ -196,9 +196,9 @@ fn eigenvectors_of_hermitian_matrices_only_change_their_lengths() {
     for_all_elements!(eigenvalues_of_hermitian);
 }
 
-fn eigenvalues_of_general<T: Drawn>()
+fn eigenvalues_of_general<T: RandomElement>()
 where
-    Complex<T::Real>: Drawn,
+    Complex<T::Real>: RandomElement,
 {
     let arrays = arrays();
     for n in [1, 2, 7, 40] {
@@ -228,7 +228,7 @@ fn eigenvectors_of_general_matrices_only_change_their_lengths() {
     for_all_elements!(eigenvalues_of_general);
 }
 
-fn singular_values<T: Drawn>() {
+fn singular_values<T: RandomElement>() {
     let arrays = arrays();
     // Small ones, several blocks for each, and long columns.
     for [m, n] in [[1, 1], [9, 4], [4, 9], [33, 33], [50, 40], [530, 3]] {
@@ -256,16 +256,16 @@ fn singular_values_of_hermitian_matrices_are_sizes_of_eigenvalues() {
     let arrays = arrays();
     for n in [5, 40] {
         let a = hermitian::<f64>(&arrays, &[2, n, n]);
-        let svd = a.as_dyn().svd_of_hermitian(Limits::default()).unwrap();
+        let svd = a.as_dyn().svd_of_hermitian(IterationLimits::default()).unwrap();
         let [u, s, vh] = [svd.u, svd.s, svd.vh].map(|part| arrays.typed::<f64>(part).unwrap());
         agree(&(&u * &s.expand_dims(&[-2]).unwrap()).matmul(&vh).unwrap(), &a, 200.0 * n as f64, "U S V^H");
         agree(&s, &a.svdvals().unwrap(), 100.0 * n as f64, "singular values");
-        let alone = a.as_dyn().svdvals_of_hermitian(Limits::default()).unwrap();
+        let alone = a.as_dyn().svdvals_of_hermitian(IterationLimits::default()).unwrap();
         agree(&arrays.typed(alone).unwrap(), &s, 100.0 * n as f64, "singular values alone");
     }
 }
 
-fn what_is_singular<T: Drawn>() {
+fn what_is_singular<T: RandomElement>() {
     let arrays = arrays();
     // Of rank 3.
     let a = drawn::<T>(&arrays, &[6, 3]).matmul(&drawn::<T>(&arrays, &[3, 5])).unwrap();
@@ -302,9 +302,9 @@ fn tolerances_are_those_of_each_matrix() {
         (Tolerance::Relative(each.as_dyn().into()), [1, 2]),
         (Tolerance::Absolute(each.as_dyn().into()), [2, 2]),
         (Tolerance::Absolute(2.0.into()), [1, 1]),
-        (Tolerance::Precision, [2, 2]),
+        (Tolerance::Epsilon, [2, 2]),
     ] {
-        let found = a.as_dyn().matrix_rank(tolerance, false, Limits::default()).unwrap();
+        let found = a.as_dyn().matrix_rank(tolerance, false, IterationLimits::default()).unwrap();
         assert_eq!(arrays.typed::<i64>(found).unwrap().to_vec().unwrap(), ranks, "{tolerance:?}");
     }
 }
@@ -315,13 +315,13 @@ fn norms_are_those_of_their_definitions() {
     let a = arrays.from_shape(&[2, 2], &[3.0, 0.0, 4.0, -1.0]).unwrap();
     for (norm, expected) in [
         (MatrixNorm::Frobenius, f64::sqrt(26.0)),
-        (MatrixNorm::LargestColumn, 7.0),
-        (MatrixNorm::SmallestColumn, 1.0),
-        (MatrixNorm::LargestRow, 5.0),
-        (MatrixNorm::SmallestRow, 3.0),
+        (MatrixNorm::MaxColumnSum, 7.0),
+        (MatrixNorm::MinColumnSum, 1.0),
+        (MatrixNorm::MaxRowSum, 5.0),
+        (MatrixNorm::MinRowSum, 3.0),
         // The squares of the singular values are 13 +- 4 sqrt(10).
-        (MatrixNorm::LargestSingular, f64::sqrt(13.0 + f64::sqrt(160.0))),
-        (MatrixNorm::SmallestSingular, f64::sqrt(13.0 - f64::sqrt(160.0))),
+        (MatrixNorm::MaxSingularValue, f64::sqrt(13.0 + f64::sqrt(160.0))),
+        (MatrixNorm::MinSingularValue, f64::sqrt(13.0 - f64::sqrt(160.0))),
         (MatrixNorm::Nuclear, f64::sqrt(32.0)),
     ] {
         let found = a.matrix_norm(norm).unwrap().item().unwrap();
@@ -331,9 +331,9 @@ fn norms_are_those_of_their_definitions() {
         let found = a.vector_norm(order, None).unwrap().item().unwrap();
         assert!(f64::abs(found - expected) < 1e-14, "{order}: {found}, expected {expected}");
     }
-    assert!(f64::abs(a.cond(MatrixNorm::LargestRow).unwrap().item().unwrap() - 5.0 * 7.0 / 3.0) < 1e-13);
+    assert!(f64::abs(a.cond(MatrixNorm::MaxRowSum).unwrap().item().unwrap() - 5.0 * 7.0 / 3.0) < 1e-13);
     let singular = arrays.full(&[2, 2], 1.0).unwrap();
-    assert_eq!(singular.cond(MatrixNorm::LargestColumn).unwrap().item().unwrap(), f64::INFINITY);
+    assert_eq!(singular.cond(MatrixNorm::MaxColumnSum).unwrap().item().unwrap(), f64::INFINITY);
 }
 
 #[test]
@@ -361,8 +361,8 @@ fn iterations_end_at_their_limits() {
     fn message<T>(result: rtcg::array::Result<T>) -> String {
         result.err().expect("iterations that do not end").to_string()
     }
-    let few = Limits { sweeps: 1, ql_iterations: 1, qr_iterations: 1 };
-    let enough = Limits::default();
+    let few = IterationLimits { sweeps: 1, ql_iterations: 1, qr_iterations: 1 };
+    let enough = IterationLimits::default();
     for n in [20, 40] {
         let a = hermitian::<f32>(&arrays, &[2, n, n]);
         let a = a.as_dyn();
@@ -377,7 +377,7 @@ fn iterations_end_at_their_limits() {
     // Columns that nearly depend on each other need more than one round, however they were prepared.
     let hilbert: Vec<f64> = (0..1600).map(|place| 1.0 / (place / 40 + place % 40 + 1) as f64).collect();
     let hilbert = arrays.from_shape(&[40, 40], &hilbert).unwrap();
-    let few_sweeps = Limits { sweeps: 1, ..enough };
+    let few_sweeps = IterationLimits { sweeps: 1, ..enough };
     assert!(hilbert.as_dyn().svd(true, enough).is_ok());
     assert_eq!(message(hilbert.as_dyn().svd(true, few_sweeps)), "SVD did not converge");
 }

@@ -3,7 +3,7 @@
 
 use crate::depth::at_depth;
 use rtcg::array::{
-    ArrayContext, ArrayErrorKind, Buffer, DType, Facts, GpuArray, Kernel, Op, Order, Result, Runtime, Triangle,
+    ArrayContext, ArrayErrorKind, Buffer, DType, DeviceInfo, GpuArray, Kernel, Op, Order, Result, Runtime, Triangle,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 struct Large(CudaRuntime);
 
 impl Runtime for Large {
-    fn facts(&self) -> Facts {
-        Facts { processors: 132, access_bytes: 16, pipeline_bytes: 0, ..self.0.facts() }
+    fn device_info(&self) -> DeviceInfo {
+        DeviceInfo { multiprocessors: 132, vector_bytes: 16, bulk_copy_smem_bytes: 0, ..self.0.device_info() }
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         self.0.alloc(nbytes)
@@ -32,8 +32,8 @@ impl Runtime for Large {
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
         self.0.compile(source, name)
     }
-    fn tickets(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.0.tickets(nbytes)
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.0.reduction_workspace(nbytes)
     }
     fn synchronize(&self) -> Result<()> {
         self.0.synchronize()
@@ -184,7 +184,7 @@ fn large_and_small_columns_are_reflected() {
     for size in [1e30, 1e-30] {
         let found = both().map(|ctx| {
             let a = drawn(&ctx, &[70, 40], DType::F32).binary(Op::Multiply, size).unwrap();
-            a.qr_triangle().unwrap().binary(Op::TrueDivide, size).unwrap()
+            a.qr_r().unwrap().binary(Op::TrueDivide, size).unwrap()
         });
         agree(&found, 1000.0, "R");
     }
@@ -194,5 +194,5 @@ fn large_and_small_columns_are_reflected() {
 #[test]
 fn long_columns_are_reflected() {
     let a = each(&both(), &[33_000, 66], DType::F64);
-    agree(&a.each_ref().map(|a| a.qr_triangle().unwrap()), 10_000.0, "R");
+    agree(&a.each_ref().map(|a| a.qr_r().unwrap()), 10_000.0, "R");
 }

@@ -12,5 +12,5 @@ mod launch;
 mod linalg;
 mod linalg_large;
 mod ordering;
+mod simt_kernels;
 mod typed_arrays;
-mod wide;

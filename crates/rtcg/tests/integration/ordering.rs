@@ -6,7 +6,7 @@
 use rtcg::driver::pool::DeviceMemoryPool;
 use rtcg::driver::sys::{CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING};
 use rtcg::driver::{GraphExec, Stream};
-use rtcg::generators::{ArrayView, Elementwise, Region, Value};
+use rtcg::generators::{ArrayView, Elementwise, IndexRange, Value};
 use rtcg::prelude::*;
 
 const N: usize = 32;
@@ -60,7 +60,7 @@ fn a_graph_keeps_what_its_launches_take() {
     assert!(others.iter().all(|b| b.ptr() != place));
     // What the graph kept goes with it.
     drop(exec);
-    if !ctx.device().loads_machine_code() {
+    if !ctx.device().loads_cubins() {
         assert!(allocate().iter().any(|b| b.ptr() == place));
     }
 }
@@ -118,7 +118,7 @@ fn a_graph_keeps_arguments_of_generated_kernels() {
     let run = |y: &DeviceVec<f32>| {
         let args = [Value::Array(ArrayView { ..y.view() })];
         // SAFETY: the snippet stays inside y.
-        unsafe { kernel.launch(&ctx, &args, Region::All, Some(&stream)).unwrap() };
+        unsafe { kernel.launch(&ctx, &args, IndexRange::All, Some(&stream)).unwrap() };
     };
     let a = ctx.zeros::<f32>(N).unwrap();
     run(&a);

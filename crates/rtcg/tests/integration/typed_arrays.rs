@@ -130,7 +130,7 @@ fn reductions_sorting_and_products() {
     let whole = arrays.from_slice(&[200u8, 100]).unwrap();
     assert_eq!((whole.sum().unwrap(), whole.mean().unwrap(), whole.product().unwrap()), (300, 150.0, 20_000));
     let pair = arrays.from_slice(&[1.0f64, 3.0]).unwrap();
-    assert_eq!((pair.variance(1.0).unwrap(), pair.deviation(0.0).unwrap()), (2.0, 1.0));
+    assert_eq!((pair.variance(1.0).unwrap(), pair.std_dev(0.0).unwrap()), (2.0, 1.0));
     assert_eq!(pair.add_product(&pair, 2.0).unwrap().to_vec().unwrap(), [3.0, 9.0]);
     assert!(pair.all().unwrap() && !pair.less(0.0).unwrap().any().unwrap());
     assert_eq!(pair.cast::<i16>().unwrap().to_vec().unwrap(), [1, 3]);

@@ -7,28 +7,28 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::copy::{Lane, any_to_any, device_to_device, device_to_host, host_to_device};
-use super::{Handle, driver_functions, put};
+use super::copy::{CopyQueue, any_to_any, device_to_device, device_to_host, host_to_device};
+use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS};
 use crate::error::{Code, Res, ensure};
 use crate::graph::capture;
 use crate::memory::heap::Kind;
 use crate::objects::Array;
-use crate::texture::describe::channel_bytes;
+use crate::texture::descriptor::channel_bytes;
 
 /// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
 const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;
 const CUBEMAP: u32 = CUDA_ARRAY3D_CUBEMAP;
 /// The largest extents of compute capability 8.0: one, two and three dimensions.
-const LARGEST: [usize; 3] = [131_072, 131_072, 16_384];
+const MAX_EXTENT: [usize; 3] = [131_072, 131_072, 16_384];
 
 /// Checks a description; the bytes of a row, the rows of a slice and the slices.
 pub(super) fn check_shape(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<[u64; 3]> {
     let element = channel_bytes(given.Format)? * given.NumChannels as usize;
     ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, Code::INVALID_VALUE)?;
     let extents = [given.Width, given.Height, given.Depth];
-    ensure(extents.iter().zip(LARGEST).all(|(&n, most)| n <= most), Code::INVALID_VALUE)?;
+    ensure(extents.iter().zip(MAX_EXTENT).all(|(&n, most)| n <= most), Code::INVALID_VALUE)?;
     let layers = given.Flags & LAYERED != 0;
     ensure(given.Height > 0 || given.Depth == 0 || layers, Code::INVALID_VALUE)?;
     ensure(!layers || given.Depth > 0, Code::INVALID_VALUE)?;
@@ -80,7 +80,7 @@ driver_functions! {
     fn cuArrayCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR) {
         ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
         let given = pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?;
-        put(pHandle, create(&CUDA_ARRAY3D_DESCRIPTOR {
+        write_out(pHandle, create(&CUDA_ARRAY3D_DESCRIPTOR {
             Width: given.Width,
             Height: given.Height,
             Depth: 0,
@@ -92,12 +92,12 @@ driver_functions! {
 
     fn cuArray3DCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR) {
         ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        put(pHandle, create(pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?)?)
+        write_out(pHandle, create(pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?)?)
     }
 
     fn cuArrayGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR, hArray: CUarray) {
         let d = ARRAYS.get(hArray.number())?.description;
-        put(pArrayDescriptor, CUDA_ARRAY_DESCRIPTOR {
+        write_out(pArrayDescriptor, CUDA_ARRAY_DESCRIPTOR {
             Width: d.Width,
             Height: d.Height,
             Format: d.Format,
@@ -106,7 +106,7 @@ driver_functions! {
     }
 
     fn cuArray3DGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, hArray: CUarray) {
-        put(pArrayDescriptor, ARRAYS.get(hArray.number())?.description)
+        write_out(pArrayDescriptor, ARRAYS.get(hArray.number())?.description)
     }
 
     fn cuArrayDestroy(hArray: CUarray) {
@@ -121,37 +121,37 @@ driver_functions! {
     }
 
     fn cuMemcpyHtoA(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyHtoAAsync(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
-        let lane = Lane::of(hStream)?;
+        let lane = CopyQueue::of(hStream)?;
         host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyAtoH(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoHAsync(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) {
-        let lane = Lane::of(hStream)?;
+        let lane = CopyQueue::of(hStream)?;
         device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyDtoA(dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         device_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyAtoD(dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         device_to_device(&lane, dstDevice, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoA(dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         let (dst, src) = (address(dstArray, dstOffset, ByteCount)?, address(srcArray, srcOffset, ByteCount)?);
         any_to_any(&lane, dst, src, ByteCount as u64)
     }

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put, put_optional};
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::context::{self, Context, alive_or_primary, by_handle, current, current_alive, current_or_primary};
 use crate::device::device;
 use crate::driver::EVENTS;
 use crate::error::{Code, Res, ensure};
 use crate::exec::limits;
 use crate::graph::capture;
-use crate::stream::{Fences, Work};
+use crate::stream::{StreamPoints, Work};
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.
 const API_VERSION: c_uint = 3020;
@@ -28,7 +28,7 @@ unsafe fn create(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
     let context = Context::create(device(dev)?, flags)?;
     context::push(context.clone())?;
     // SAFETY: not null, so valid by this function's contract.
-    unsafe { put(place, CUcontext::from_number(context.handle)) }
+    unsafe { write_out(place, CUcontext::from_number(context.handle)) }
 }
 
 /// The context of a handle, or the current one for null.
@@ -81,7 +81,7 @@ driver_functions! {
         let context = current_alive()?;
         ensure(!context.primary, Code::INVALID_CONTEXT)?;
         context.attach();
-        put(pctx, CUcontext::from_number(context.handle))
+        write_out(pctx, CUcontext::from_number(context.handle))
     }
 
     fn cuCtxDetach(ctx: CUcontext) {
@@ -98,7 +98,7 @@ driver_functions! {
 
     fn cuCtxPopCurrent(pctx: *mut CUcontext) {
         let context = context::pop()?;
-        put_optional(pctx, CUcontext::from_number(context.handle));
+        write_optional(pctx, CUcontext::from_number(context.handle));
         Ok(())
     }
 
@@ -109,19 +109,19 @@ driver_functions! {
 
     fn cuCtxGetCurrent(pctx: *mut CUcontext) {
         let handle = context::top().map_or(0, |c| c.handle);
-        put(pctx, CUcontext::from_number(handle))
+        write_out(pctx, CUcontext::from_number(handle))
     }
 
     fn cuCtxGetDevice(device: *mut CUdevice) {
-        put(device, current_or_primary()?.device.ordinal as CUdevice)
+        write_out(device, current_or_primary()?.device.ordinal as CUdevice)
     }
 
     fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
-        put(device, given_or_current(ctx)?.device.ordinal as CUdevice)
+        write_out(device, given_or_current(ctx)?.device.ordinal as CUdevice)
     }
 
     fn cuCtxGetFlags(flags: *mut c_uint) {
-        put(flags, current_or_primary()?.flags.load(Ordering::Acquire))
+        write_out(flags, current_or_primary()?.flags.load(Ordering::Acquire))
     }
 
     fn cuCtxSetFlags(flags: c_uint) {
@@ -129,7 +129,7 @@ driver_functions! {
     }
 
     fn cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) {
-        put(ctxId, given_or_current(ctx)?.id)
+        write_out(ctxId, given_or_current(ctx)?.id)
     }
 
     fn cuCtxSynchronize() {
@@ -161,12 +161,12 @@ driver_functions! {
         let context = current_alive()?;
         ensure(limit.0 < 10, Code::INVALID_VALUE)?;
         let value = context.settings().limits[limit.0 as usize];
-        put(pvalue, value)
+        write_out(pvalue, value)
     }
 
     fn cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) {
         let config = current_alive()?.settings().cache_config;
-        put(pconfig, CUfunc_cache(config))
+        write_out(pconfig, CUfunc_cache(config))
     }
 
     fn cuCtxSetCacheConfig(config: CUfunc_cache) {
@@ -178,7 +178,7 @@ driver_functions! {
 
     fn cuCtxGetSharedMemConfig(pConfig: *mut CUsharedconfig) {
         let config = current_alive()?.settings().shared_config;
-        put(pConfig, CUsharedconfig(config))
+        write_out(pConfig, CUsharedconfig(config))
     }
 
     fn cuCtxSetSharedMemConfig(config: CUsharedconfig) {
@@ -192,13 +192,13 @@ driver_functions! {
 
     fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) {
         given_or_current(ctx)?;
-        put(version, API_VERSION)
+        write_out(version, API_VERSION)
     }
 
     fn cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) {
         current_alive()?;
-        put_optional(leastPriority, PRIORITIES.0);
-        put_optional(greatestPriority, PRIORITIES.1);
+        write_optional(leastPriority, PRIORITIES.0);
+        write_optional(greatestPriority, PRIORITIES.1);
         Ok(())
     }
 
@@ -235,7 +235,7 @@ driver_functions! {
         let event = EVENTS.get(hEvent.number())?;
         if let Some(fence) = event.fence() {
             for stream in context.all_streams() {
-                stream.submit(&context, Fences::from_elem(fence.clone(), 1), Work::Wait);
+                stream.submit(&context, StreamPoints::from_elem(fence.clone(), 1), Work::Wait);
             }
         }
         Ok(())

@@ -14,18 +14,18 @@ use crate::context::{Context, by_handle, current};
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
 use crate::exec::calls::printf;
-use crate::graph::{Action, Plain, capture};
-use crate::memory::copy::{self, Place, check_device, check_host};
+use crate::graph::{Action, AssertSend, capture};
+use crate::memory::copy::{self, MemoryLocation, check_device, check_host};
 use crate::stream::Stream;
 
 /// Work up to this many bytes is done by the calling thread if the stream is idle: waking another
 /// thread costs more.
-pub(crate) const SHORT_BYTES: u64 = 256 << 10;
+pub(crate) const MAX_INLINE_BYTES: u64 = 256 << 10;
 /// Up to this many bytes of pageable memory are kept aside for a copy that has to wait.
-const STAGED_BYTES: u64 = 4 << 20;
+const MAX_STAGED_BYTES: u64 = 4 << 20;
 
 /// Where a copy runs, and whether the call may return before it is done.
-pub(crate) struct Lane {
+pub(crate) struct CopyQueue {
     /// The context.
     pub(crate) ctx: Arc<Context>,
     /// The stream.
@@ -34,25 +34,25 @@ pub(crate) struct Lane {
     pub(crate) is_async: bool,
 }
 
-impl Lane {
+impl CopyQueue {
     /// The lane of synchronous calls.
-    pub(crate) fn synchronous() -> Res<Lane> {
+    pub(crate) fn synchronous() -> Res<CopyQueue> {
         let ctx = current()?;
         capture::check_legacy(&ctx)?;
         capture::check_unsafe_call()?;
         let stream = ctx.legacy.clone();
-        Ok(Lane { ctx, stream, is_async: false })
+        Ok(CopyQueue { ctx, stream, is_async: false })
     }
 
     /// The lane of asynchronous calls.
-    pub(crate) fn of(stream: CUstream) -> Res<Lane> {
+    pub(crate) fn of(stream: CUstream) -> Res<CopyQueue> {
         let (ctx, stream) = stream_and_context(stream.number())?;
-        Ok(Lane { ctx, stream, is_async: true })
+        Ok(CopyQueue { ctx, stream, is_async: true })
     }
 
     /// Runs work that touches only memory of the device: never waits for it.
     pub(crate) fn on_device(&self, bytes: u64, work: impl FnOnce() -> Res + Send + 'static) -> Res {
-        self.stream.run_or_submit(&self.ctx, bytes <= SHORT_BYTES, work)
+        self.stream.run_or_submit(&self.ctx, bytes <= MAX_INLINE_BYTES, work)
     }
 
     /// Runs work that is done when the call returns.
@@ -63,7 +63,7 @@ impl Lane {
     }
 }
 
-/// Copies when its turn comes. Ranges are checked again then, because the program may have freed
+/// Copies when it reaches the head of the stream. Ranges are checked again then, because the program may have freed
 /// memory too early; that must be its error, not the end of the process.
 fn copy_now(dst: u64, src: u64, len: u64) -> Res {
     let still = |address| {
@@ -79,10 +79,10 @@ fn copy_now(dst: u64, src: u64, len: u64) -> Res {
 }
 
 /// Makes a node of a copy if the lane's stream is capturing; whether it did.
-fn captured(lane: &Lane, dst: (CUmemorytype, u64), src: (CUmemorytype, u64), len: u64) -> Res<bool> {
+fn captured(lane: &CopyQueue, dst: (CUmemorytype, u64), src: (CUmemorytype, u64), len: u64) -> Res<bool> {
     capture::intercept(&lane.stream, || {
         let at = |address: u64| std::ptr::with_exposed_provenance_mut(address as usize);
-        Ok(Action::Copy(Plain(CUDA_MEMCPY3D {
+        Ok(Action::Copy(AssertSend(CUDA_MEMCPY3D {
             srcMemoryType: src.0,
             srcHost: at(src.1),
             srcDevice: src.1,
@@ -101,7 +101,7 @@ const HOST: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
 const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
 
 /// From host memory to device memory.
-pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+pub(crate) fn host_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     let place = check_host(src, len)?;
     if len == 0 || captured(lane, (DEVICE, dst), (HOST, src), len)? {
@@ -110,13 +110,13 @@ pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
     if !lane.is_async {
         return lane.at_once(move || copy_now(dst, src, len));
     }
-    if place == Place::Device {
+    if place == MemoryLocation::Device {
         return lane.on_device(len, move || copy_now(dst, src, len));
     }
-    if let Some(_turn) = lane.stream.try_turn(&lane.ctx) {
+    if let Some(_turn) = lane.stream.try_run_inline(&lane.ctx) {
         return copy_now(dst, src, len);
     }
-    if len > STAGED_BYTES {
+    if len > MAX_STAGED_BYTES {
         return lane.at_once(move || copy_now(dst, src, len));
     }
     // SAFETY: the caller promises that `src` is readable for `len` bytes.
@@ -125,20 +125,20 @@ pub(crate) fn host_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
 }
 
 /// From device memory to host memory.
-pub(crate) fn device_to_host(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+pub(crate) fn device_to_host(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
     check_device(src, len)?;
     let place = check_host(dst, len)?;
     if len == 0 || captured(lane, (HOST, dst), (DEVICE, src), len)? {
         return Ok(());
     }
-    if lane.is_async && place == Place::Device {
+    if lane.is_async && place == MemoryLocation::Device {
         return lane.on_device(len, move || copy_now(dst, src, len));
     }
     lane.at_once(move || copy_now(dst, src, len))
 }
 
 /// Within device memory.
-pub(crate) fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+pub(crate) fn device_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
     check_device(dst, len)?;
     check_device(src, len)?;
     if len == 0 || captured(lane, (DEVICE, dst), (DEVICE, src), len)? {
@@ -148,13 +148,15 @@ pub(crate) fn device_to_device(lane: &Lane, dst: u64, src: u64, len: u64) -> Res
 }
 
 /// A copy whose direction the addresses tell.
-pub(crate) fn any_to_any(lane: &Lane, dst: u64, src: u64, len: u64) -> Res {
+pub(crate) fn any_to_any(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
     match (check_host(dst, len)?, check_host(src, len)?) {
-        (Place::Device, Place::Device) => device_to_device(lane, dst, src, len),
-        (Place::Device, Place::Pageable) => host_to_device(lane, dst, src, len),
-        (Place::Pageable, Place::Device) => device_to_host(lane, dst, src, len),
-        (Place::Pageable, Place::Pageable) if captured(lane, (HOST, dst), (HOST, src), len)? => Ok(()),
-        (Place::Pageable, Place::Pageable) => lane.at_once(move || copy_now(dst, src, len)),
+        (MemoryLocation::Device, MemoryLocation::Device) => device_to_device(lane, dst, src, len),
+        (MemoryLocation::Device, MemoryLocation::Pageable) => host_to_device(lane, dst, src, len),
+        (MemoryLocation::Pageable, MemoryLocation::Device) => device_to_host(lane, dst, src, len),
+        (MemoryLocation::Pageable, MemoryLocation::Pageable) if captured(lane, (HOST, dst), (HOST, src), len)? => {
+            Ok(())
+        }
+        (MemoryLocation::Pageable, MemoryLocation::Pageable) => lane.at_once(move || copy_now(dst, src, len)),
     }
 }
 
@@ -169,39 +171,39 @@ fn peers(ctx: &Arc<Context>, handles: [CUcontext; 2]) -> Res<[Arc<Context>; 2]> 
 
 driver_functions! {
     fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) {
-        any_to_any(&Lane::synchronous()?, dst, src, ByteCount as u64)
+        any_to_any(&CopyQueue::synchronous()?, dst, src, ByteCount as u64)
     }
 
     fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        any_to_any(&Lane::of(hStream)?, dst, src, ByteCount as u64)
+        any_to_any(&CopyQueue::of(hStream)?, dst, src, ByteCount as u64)
     }
 
     fn cuMemcpyHtoD(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize) {
-        host_to_device(&Lane::synchronous()?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
+        host_to_device(&CopyQueue::synchronous()?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyHtoDAsync(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
-        host_to_device(&Lane::of(hStream)?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
+        host_to_device(&CopyQueue::of(hStream)?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyDtoH(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize) {
-        device_to_host(&Lane::synchronous()?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
+        device_to_host(&CopyQueue::synchronous()?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoHAsync(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        device_to_host(&Lane::of(hStream)?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
+        device_to_host(&CopyQueue::of(hStream)?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoD(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize) {
-        device_to_device(&Lane::synchronous()?, dstDevice, srcDevice, ByteCount as u64)
+        device_to_device(&CopyQueue::synchronous()?, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoDAsync(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        device_to_device(&Lane::of(hStream)?, dstDevice, srcDevice, ByteCount as u64)
+        device_to_device(&CopyQueue::of(hStream)?, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyPeer(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize) {
-        let lane = Lane::synchronous()?;
+        let lane = CopyQueue::synchronous()?;
         for peer in peers(&lane.ctx, [dstContext, srcContext])? {
             lane.ctx.wait_for_all(peer.fences())?;
         }
@@ -209,7 +211,7 @@ driver_functions! {
     }
 
     fn cuMemcpyPeerAsync(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) {
-        let lane = Lane::of(hStream)?;
+        let lane = CopyQueue::of(hStream)?;
         peers(&lane.ctx, [dstContext, srcContext])?;
         device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
@@ -218,7 +220,7 @@ driver_functions! {
         let _ = (attrs, attrsIdxs, numAttrs);
         ensure(hStream.number() > 1, Code::INVALID_VALUE)?;
         ensure(count > 0 && !dsts.is_null() && !srcs.is_null() && !sizes.is_null(), Code::INVALID_VALUE)?;
-        let lane = Lane::of(hStream)?;
+        let lane = CopyQueue::of(hStream)?;
         for i in 0..count {
             any_to_any(&lane, *dsts.add(i), *srcs.add(i), *sizes.add(i) as u64)?;
         }

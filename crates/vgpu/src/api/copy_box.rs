@@ -2,16 +2,16 @@
 
 use rtcg_cuda_sys::*;
 
-use super::copy::Lane;
+use super::copy::CopyQueue;
 use super::{Handle, driver_functions};
 use crate::context::by_handle;
 use crate::driver::ARRAYS;
 use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, Plain, capture};
-use crate::memory::copy::{self, Extent, Place, Side, check_device, check_host};
+use crate::graph::{Action, AssertSend, capture};
+use crate::memory::copy::{self, Extent, MemoryLocation, PitchedRange, check_device, check_host};
 
 /// One side of a copy, as the C structures describe it.
-struct Given {
+struct CopySide {
     kind: CUmemorytype,
     host: u64,
     device: u64,
@@ -22,17 +22,17 @@ struct Given {
 }
 
 /// A copy that has been checked.
-struct Checked {
-    dst: Side,
-    src: Side,
+struct CheckedCopy {
+    dst: PitchedRange,
+    src: PitchedRange,
     extent: Extent,
-    dst_place: Place,
-    src_place: Place,
+    dst_place: MemoryLocation,
+    src_place: MemoryLocation,
 }
 
-impl Given {
+impl CopySide {
     /// The side's first byte and strides, with its whole reach checked.
-    fn check(&self, extent: Extent) -> Res<(Side, Place)> {
+    fn check(&self, extent: Extent) -> Res<(PitchedRange, MemoryLocation)> {
         let base = match self.kind {
             CUmemorytype::CU_MEMORYTYPE_HOST => self.host,
             CUmemorytype::CU_MEMORYTYPE_DEVICE | CUmemorytype::CU_MEMORYTYPE_UNIFIED => self.device,
@@ -49,17 +49,17 @@ impl Given {
         let slice = pitch.checked_mul(rows).ok_or(Code::INVALID_VALUE)?;
         let skip = z.checked_mul(slice).zip(y.checked_mul(pitch)).and_then(|(a, b)| a.checked_add(b)?.checked_add(x));
         let start = skip.and_then(|s| s.checked_add(base)).ok_or(Code::INVALID_VALUE)?;
-        let side = Side { start, pitch, slice };
-        let reach = side.reach(extent)?;
+        let side = PitchedRange { start, pitch, slice };
+        let reach = side.touched_bytes(extent)?;
         let place = match self.kind {
-            CUmemorytype::CU_MEMORYTYPE_DEVICE => check_device(start, reach).map(|()| Place::Device)?,
+            CUmemorytype::CU_MEMORYTYPE_DEVICE => check_device(start, reach).map(|()| MemoryLocation::Device)?,
             _ => check_host(start, reach)?,
         };
         Ok((side, place))
     }
 
     /// The same for an array, which has strides of its own.
-    fn check_array(&self, extent: Extent) -> Res<(Side, Place)> {
+    fn check_array(&self, extent: Extent) -> Res<(PitchedRange, MemoryLocation)> {
         let array = ARRAYS.get(self.array)?;
         let origin = self.origin.map(|v| v as u64);
         for d in 0..3 {
@@ -68,14 +68,14 @@ impl Given {
         }
         let [pitch, rows, _] = array.extents;
         let skip = (origin[2] * rows + origin[1]) * pitch + origin[0];
-        Ok((Side { start: array.start + skip, pitch, slice: pitch * rows }, Place::Device))
+        Ok((PitchedRange { start: array.start + skip, pitch, slice: pitch * rows }, MemoryLocation::Device))
     }
 }
 
 macro_rules! sides_3d {
     ($c:expr) => {{
         let c = $c;
-        let dst = Given {
+        let dst = CopySide {
             kind: c.dstMemoryType,
             host: c.dstHost.addr() as u64,
             device: c.dstDevice,
@@ -84,7 +84,7 @@ macro_rules! sides_3d {
             pitch: c.dstPitch,
             height: c.dstHeight,
         };
-        let src = Given {
+        let src = CopySide {
             kind: c.srcMemoryType,
             host: c.srcHost.addr() as u64,
             device: c.srcDevice,
@@ -98,32 +98,32 @@ macro_rules! sides_3d {
     }};
 }
 
-fn check(dst: &Given, src: &Given, extent: [usize; 3]) -> Res<Option<Checked>> {
+fn check(dst: &CopySide, src: &CopySide, extent: [usize; 3]) -> Res<Option<CheckedCopy>> {
     if extent.contains(&0) {
         return Ok(None);
     }
     let extent = extent.map(|v| v as u64);
     let (dst, dst_place) = dst.check(extent)?;
     let (src, src_place) = src.check(extent)?;
-    Ok(Some(Checked { dst, src, extent, dst_place, src_place }))
+    Ok(Some(CheckedCopy { dst, src, extent, dst_place, src_place }))
 }
 
-fn run(lane: &Lane, checked: Option<Checked>) -> Res {
+fn run(lane: &CopyQueue, checked: Option<CheckedCopy>) -> Res {
     let Some(checked) = checked else { return Ok(()) };
     let work = work_of(&checked);
-    let Checked { extent, dst_place, src_place, .. } = checked;
-    let only_device = dst_place == Place::Device && src_place == Place::Device;
+    let CheckedCopy { extent, dst_place, src_place, .. } = checked;
+    let only_device = dst_place == MemoryLocation::Device && src_place == MemoryLocation::Device;
     // Without pageable memory a synchronous copy between device addresses need not wait either,
     // but page-locked host memory must be complete when the call returns.
     if lane.is_async && only_device { lane.on_device(extent.iter().product(), work) } else { lane.at_once(work) }
 }
 
 /// What does the copy, any number of times.
-fn work_of(checked: &Checked) -> impl Fn() -> Res + Send + Sync + use<> {
-    let Checked { dst, src, extent, .. } = *checked;
+fn work_of(checked: &CheckedCopy) -> impl Fn() -> Res + Send + Sync + use<> {
+    let CheckedCopy { dst, src, extent, .. } = *checked;
     move || {
-        let still = |side: Side| {
-            let live = side.reach(extent).and_then(|reach| check_host(side.start, reach));
+        let still = |side: PitchedRange| {
+            let live = side.touched_bytes(extent).and_then(|reach| check_host(side.start, reach));
             live.map(drop)
                 .map_err(|_| Code::ILLEGAL_ADDRESS.because("a copy uses memory that was freed before the copy ran"))
         };
@@ -165,8 +165,8 @@ fn as_3d(c: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
     }
 }
 
-fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
-    let dst = Given {
+fn sides_2d(c: &CUDA_MEMCPY2D) -> (CopySide, CopySide, [usize; 3]) {
+    let dst = CopySide {
         kind: c.dstMemoryType,
         host: c.dstHost.addr() as u64,
         device: c.dstDevice,
@@ -175,7 +175,7 @@ fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
         pitch: c.dstPitch,
         height: 0,
     };
-    let src = Given {
+    let src = CopySide {
         kind: c.srcMemoryType,
         host: c.srcHost.addr() as u64,
         device: c.srcDevice,
@@ -189,10 +189,10 @@ fn sides_2d(c: &CUDA_MEMCPY2D) -> (Given, Given, [usize; 3]) {
 
 /// # Safety
 /// `copy` is null or valid.
-unsafe fn copy_2d(lane: &Lane, copy: *const CUDA_MEMCPY2D) -> Res {
+unsafe fn copy_2d(lane: &CopyQueue, copy: *const CUDA_MEMCPY2D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    if capture::intercept(&lane.stream, || Ok(Action::Copy(Plain(as_3d(copy)))))? {
+    if capture::intercept(&lane.stream, || Ok(Action::Copy(AssertSend(as_3d(copy)))))? {
         return Ok(());
     }
     let (dst, src, extent) = sides_2d(copy);
@@ -201,11 +201,11 @@ unsafe fn copy_2d(lane: &Lane, copy: *const CUDA_MEMCPY2D) -> Res {
 
 /// # Safety
 /// `copy` is null or valid.
-unsafe fn copy_3d(lane: &Lane, copy: *const CUDA_MEMCPY3D) -> Res {
+unsafe fn copy_3d(lane: &CopyQueue, copy: *const CUDA_MEMCPY3D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
     let checked = sides_3d!(copy)?;
-    if capture::intercept(&lane.stream, || Ok(Action::Copy(Plain(*copy))))? {
+    if capture::intercept(&lane.stream, || Ok(Action::Copy(AssertSend(*copy))))? {
         return Ok(());
     }
     run(lane, checked)
@@ -213,7 +213,7 @@ unsafe fn copy_3d(lane: &Lane, copy: *const CUDA_MEMCPY3D) -> Res {
 
 /// # Safety
 /// `copy` is null or valid.
-unsafe fn copy_3d_peer(lane: &Lane, copy: *const CUDA_MEMCPY3D_PEER) -> Res {
+unsafe fn copy_3d_peer(lane: &CopyQueue, copy: *const CUDA_MEMCPY3D_PEER) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(Code::INVALID_VALUE)?;
     for context in [copy.srcContext, copy.dstContext] {
@@ -225,30 +225,30 @@ unsafe fn copy_3d_peer(lane: &Lane, copy: *const CUDA_MEMCPY3D_PEER) -> Res {
 
 driver_functions! {
     fn cuMemcpy2D(pCopy: *const CUDA_MEMCPY2D) {
-        copy_2d(&Lane::synchronous()?, pCopy)
+        copy_2d(&CopyQueue::synchronous()?, pCopy)
     }
 
     fn cuMemcpy2DUnaligned(pCopy: *const CUDA_MEMCPY2D) {
-        copy_2d(&Lane::synchronous()?, pCopy)
+        copy_2d(&CopyQueue::synchronous()?, pCopy)
     }
 
     fn cuMemcpy2DAsync(pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) {
-        copy_2d(&Lane::of(hStream)?, pCopy)
+        copy_2d(&CopyQueue::of(hStream)?, pCopy)
     }
 
     fn cuMemcpy3D(pCopy: *const CUDA_MEMCPY3D) {
-        copy_3d(&Lane::synchronous()?, pCopy)
+        copy_3d(&CopyQueue::synchronous()?, pCopy)
     }
 
     fn cuMemcpy3DAsync(pCopy: *const CUDA_MEMCPY3D, hStream: CUstream) {
-        copy_3d(&Lane::of(hStream)?, pCopy)
+        copy_3d(&CopyQueue::of(hStream)?, pCopy)
     }
 
     fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) {
-        copy_3d_peer(&Lane::synchronous()?, pCopy)
+        copy_3d_peer(&CopyQueue::synchronous()?, pCopy)
     }
 
     fn cuMemcpy3DPeerAsync(pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream) {
-        copy_3d_peer(&Lane::of(hStream)?, pCopy)
+        copy_3d_peer(&CopyQueue::of(hStream)?, pCopy)
     }
 }

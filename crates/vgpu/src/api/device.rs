@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, put, text};
+use super::{driver_functions, text, write_out};
 use crate::device::{CAPABILITY, device, devices, n_multiprocessors};
 use crate::error::{Code, Res, ensure};
 
@@ -12,7 +12,7 @@ use crate::error::{Code, Res, ensure};
 ///
 /// # Safety
 /// `place` is null or has room for `room` bytes.
-unsafe fn put_text(place: *mut c_char, room: c_int, text: &str) -> Res {
+unsafe fn write_text(place: *mut c_char, room: c_int, text: &str) -> Res {
     ensure(!place.is_null() && room > 0, Code::INVALID_VALUE)?;
     let n = text.len().min(room as usize - 1);
     // SAFETY: `n + 1 <= room`.
@@ -26,36 +26,36 @@ unsafe fn put_text(place: *mut c_char, room: c_int, text: &str) -> Res {
 driver_functions! {
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) {
         let found = crate::device::device(ordinal)?;
-        put(device, found.ordinal as CUdevice)
+        write_out(device, found.ordinal as CUdevice)
     }
 
     fn cuDeviceGetCount(count: *mut c_int) {
-        put(count, devices().len() as c_int)
+        write_out(count, devices().len() as c_int)
     }
 
     fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) {
-        put_text(name, len, &device(dev)?.name)
+        write_text(name, len, &device(dev)?.name)
     }
 
     fn cuDeviceGetUuid(uuid: *mut CUuuid, dev: CUdevice) {
         let bytes = device(dev)?.uuid().map(|b| b as c_char);
-        put(uuid, CUuuid { bytes })
+        write_out(uuid, CUuuid { bytes })
     }
 
     fn cuDeviceTotalMem(bytes: *mut usize, dev: CUdevice) {
-        put(bytes, device(dev)?.memory_bytes as usize)
+        write_out(bytes, device(dev)?.memory_bytes as usize)
     }
 
     fn cuDeviceGetAttribute(pi: *mut c_int, attrib: CUdevice_attribute, dev: CUdevice) {
         let device = device(dev)?;
         let value = i32::try_from(attrib.0).ok().and_then(|n| device.attribute(n));
-        put(pi, value.ok_or(Code::INVALID_VALUE)?)
+        write_out(pi, value.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) {
         let device = device(dev)?;
         let get = |number| device.attribute(number).unwrap_or(0);
-        put(prop, CUdevprop {
+        write_out(prop, CUdevprop {
             maxThreadsPerBlock: get(1),
             maxThreadsDim: [get(2), get(3), get(4)],
             maxGridSize: [get(5), get(6), get(7)],
@@ -71,14 +71,14 @@ driver_functions! {
 
     fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
         device(dev)?;
-        put(major, CAPABILITY.0)?;
-        put(minor, CAPABILITY.1)
+        write_out(major, CAPABILITY.0)?;
+        write_out(minor, CAPABILITY.1)
     }
 
     fn cuDeviceGetExecAffinitySupport(pi: *mut c_int, type_: CUexecAffinityType, dev: CUdevice) {
         device(dev)?;
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::INVALID_VALUE)?;
-        put(pi, 0)
+        write_out(pi, 0)
     }
 
     fn cuFlushGPUDirectRDMAWrites(target: CUflushGPUDirectRDMAWritesTarget, scope: CUflushGPUDirectRDMAWritesScope) {
@@ -93,18 +93,18 @@ driver_functions! {
         let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
         ensure(wanted.contains(':') && wanted.split([':', '.']).all(is_part), Code::INVALID_VALUE)?;
         let found = devices().iter().find(|d| same(d.pci_bus_id())).ok_or(Code::INVALID_DEVICE)?;
-        put(dev, found.ordinal as CUdevice)
+        write_out(dev, found.ordinal as CUdevice)
     }
 
     fn cuDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, dev: CUdevice) {
         let id = device(dev)?.pci_bus_id();
         ensure(len as usize > id.len(), Code::INVALID_VALUE)?;
-        put_text(pciBusId, len, &id)
+        write_text(pciBusId, len, &id)
     }
 
     fn cuDeviceCanAccessPeer(canAccessPeer: *mut c_int, dev: CUdevice, peerDev: CUdevice) {
         let (one, other) = (device(dev)?, device(peerDev)?);
-        put(canAccessPeer, c_int::from(one.ordinal != other.ordinal))
+        write_out(canAccessPeer, c_int::from(one.ordinal != other.ordinal))
     }
 
     fn cuDeviceGetP2PAttribute(value: *mut c_int, attrib: CUdevice_P2PAttribute, srcDevice: CUdevice, dstDevice: CUdevice) {
@@ -118,13 +118,13 @@ driver_functions! {
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED => 0,
             _ => return Code::INVALID_VALUE.err(),
         };
-        put(value, answer)
+        write_out(value, answer)
     }
 
     fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) {
         ensure(!pctx.is_null(), Code::INVALID_VALUE)?;
         let context = device(dev)?.retain_primary()?;
-        put(pctx, super::Handle::from_number(context.handle))
+        write_out(pctx, super::Handle::from_number(context.handle))
     }
 
     fn cuDevicePrimaryCtxRelease(dev: CUdevice) {
@@ -138,8 +138,8 @@ driver_functions! {
     fn cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) {
         let (bits, is_active) = device(dev)?.primary_state();
         ensure(!flags.is_null() && !active.is_null(), Code::INVALID_VALUE)?;
-        put(flags, bits)?;
-        put(active, c_int::from(is_active))
+        write_out(flags, bits)?;
+        write_out(active, c_int::from(is_active))
     }
 
     fn cuDevicePrimaryCtxReset(dev: CUdevice) {
@@ -151,6 +151,6 @@ driver_functions! {
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::UNSUPPORTED_EXEC_AFFINITY)?;
         let mut answer = CUexecAffinityParam { type_, ..Default::default() };
         answer.param.smCount = CUexecAffinitySmCount { val: n_multiprocessors() };
-        put(pExecAffinity, answer)
+        write_out(pExecAffinity, answer)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, put, put_optional, text};
+use super::{driver_functions, text, write_optional, write_out};
 use crate::device::DRIVER_VERSION;
 use crate::driver;
 use crate::error::{Code, ensure};
@@ -13,15 +13,15 @@ use crate::table::{resolve, resolve_symbol};
 driver_functions! { any time:
     fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) {
         match Code(error.0).text() {
-            Some(text) => put(pStr, text.as_ptr()),
-            None => put(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+            Some(text) => write_out(pStr, text.as_ptr()),
+            None => write_out(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
         }
     }
 
     fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) {
         match Code(error.0).name() {
-            Some(name) => put(pStr, name.as_ptr()),
-            None => put(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+            Some(name) => write_out(pStr, name.as_ptr()),
+            None => write_out(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
         }
     }
 
@@ -31,7 +31,7 @@ driver_functions! { any time:
     }
 
     fn cuDriverGetVersion(driverVersion: *mut c_int) {
-        put(driverVersion, DRIVER_VERSION)
+        write_out(driverVersion, DRIVER_VERSION)
     }
 
     fn cuGetProcAddress(symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64, symbolStatus: *mut CUdriverProcAddressQueryResult) {
@@ -39,8 +39,8 @@ driver_functions! { any time:
         let name = text(symbol)?;
         let found = resolve(form_for_version(name, cudaVersion)).or_else(|| resolve_symbol(name));
         let status = CUdriverProcAddressQueryResult(u32::from(found.is_none()));
-        put_optional(symbolStatus, status);
-        put(pfn, found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut))?;
+        write_optional(symbolStatus, status);
+        write_out(pfn, found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut))?;
         // With a place for the status, the status says it and the call succeeds.
         ensure(found.is_some() || !symbolStatus.is_null(), Code::NOT_FOUND)
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put};
+use super::{Handle, driver_functions, write_out};
 use crate::context::{self, Context, current};
 use crate::driver::{EVENTS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::event::Event;
 use crate::graph::{Action, capture};
 
-/// An event and its context, which must not be spoilt.
+/// An event and its context, which must not be poisoned.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
     ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
     let event = EVENTS.get(handle.number())?;
@@ -62,7 +62,7 @@ driver_functions! {
         let context = current()?;
         let event = Arc::new(Event::new(context.id, Flags)?);
         let (handle, _) = EVENTS.insert_with(|_| event)?;
-        put(phEvent, CUevent::from_number(handle))
+        write_out(phEvent, CUevent::from_number(handle))
     }
 
     fn cuEventRecord(hEvent: CUevent, hStream: CUstream) {
@@ -79,9 +79,9 @@ driver_functions! {
         context.check()?;
         ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
         capture::check_unsafe_call()?;
-        crate::stream::chaos::nudge();
+        crate::stream::chaos::run_one_on_query();
         ensure(event.is_done(), Code::NOT_READY)?;
-        context.outcome()
+        context.wait_result()
     }
 
     fn cuEventSynchronize(hEvent: CUevent) {
@@ -89,7 +89,7 @@ driver_functions! {
         ensure(event.captured().is_none(), Code::CAPTURED_EVENT)?;
         capture::check_unsafe_call()?;
         event.wait(&context)?;
-        context.outcome()
+        context.wait_result()
     }
 
     fn cuEventDestroy(hEvent: CUevent) {
@@ -97,10 +97,10 @@ driver_functions! {
     }
 
     fn cuEventElapsedTime(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) {
-        put(pMilliseconds, elapsed(hStart, hEnd)?)
+        write_out(pMilliseconds, elapsed(hStart, hEnd)?)
     }
 
     fn cuEventElapsedTime_v2(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) {
-        put(pMilliseconds, elapsed(hStart, hEnd)?)
+        write_out(pMilliseconds, elapsed(hStart, hEnd)?)
     }
 }

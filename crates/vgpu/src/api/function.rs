@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
-use super::{Handle, driver_functions, put, put_optional};
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::context::{Context, current};
 use crate::device::CAPABILITY;
 use crate::driver::FUNCTIONS;
@@ -97,8 +97,8 @@ pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usiz
     let info = kernel.params().get(index).ok_or(Code::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
-        put(offset, info.offset)?;
-        put_optional(size, info.size);
+        write_out(offset, info.offset)?;
+        write_optional(size, info.size);
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
 
 driver_functions! {
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction) {
-        put(pi, get_attribute(&*function(hfunc)?, attrib)?)
+        write_out(pi, get_attribute(&*function(hfunc)?, attrib)?)
     }
 
     fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int) {
@@ -137,12 +137,12 @@ driver_functions! {
     }
 
     fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) {
-        put(hmod, CUmodule::from_number(asked(hfunc)?.module))
+        write_out(hmod, CUmodule::from_number(asked(hfunc)?.module))
     }
 
     fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) {
         // The name lives as long as the function's module, as CUDA documents it.
-        put(name, asked(hfunc)?.name.as_ptr())
+        write_out(name, asked(hfunc)?.name.as_ptr())
     }
 
     fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
@@ -151,7 +151,7 @@ driver_functions! {
 
     fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {
         self::function(function)?;
-        put(state, CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
+        write_out(state, CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
     }
 
     fn cuFuncLoad(function: CUfunction) {

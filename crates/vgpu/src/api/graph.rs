@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, Weak};
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put, text};
+use super::{Handle, driver_functions, text, write_out};
 use crate::device::device;
 use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, Condition, Edge, GRAPHS, Graph, NODES, Node, Plain, UserObject};
+use crate::graph::{Action, AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, UserObject};
 use crate::handles::Table;
 use crate::objects::lock;
 
@@ -59,24 +59,24 @@ pub(crate) unsafe fn handles_of(nodes: *const CUgraphNode, n: usize) -> Res<Vec<
 ///
 /// # Safety
 /// `place` is null or has `*n` elements; `n` is null or valid.
-unsafe fn put_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
+unsafe fn write_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
     ensure(!n.is_null(), Code::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         if place.is_null() {
-            return put(n, list.len());
+            return write_out(n, list.len());
         }
         let room = n.read_unaligned();
         for i in 0..room {
             place.add(i).write_unaligned(CUgraphNode::from_number(list.get(i).copied().unwrap_or(0)));
         }
-        put(n, room.min(list.len()))
+        write_out(n, room.min(list.len()))
     }
 }
 
 /// # Safety
-/// As [`put_list`]; `data` is null or has as many elements.
-unsafe fn put_edges(
+/// As [`write_list`]; `data` is null or has as many elements.
+unsafe fn write_edges(
     place: *mut CUgraphNode,
     data: *mut CUgraphEdgeData,
     n: *mut usize,
@@ -90,15 +90,15 @@ unsafe fn put_edges(
                 data.add(i).write_unaligned(*edge);
             }
         } else {
-            refuse_loss(place.is_null(), edges.iter().map(|e| &e.1))?;
+            refuse_dropped_edge_data(place.is_null(), edges.iter().map(|e| &e.1))?;
         }
         let nodes: Vec<u64> = edges.iter().map(|e| e.0).collect();
-        put_list(place, n, &nodes)
+        write_list(place, n, &nodes)
     }
 }
 
 /// Callers that do not ask for the edges' data may not miss any.
-fn refuse_loss<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
+fn refuse_dropped_edge_data<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
     ensure(only_counts || data.all(is_plain), Code::LOSSY_QUERY)
 }
 
@@ -129,7 +129,7 @@ fn join_all(graph: &Graph, edges: Vec<Edge>) -> Res {
 }
 
 /// # Safety
-/// As [`put_list`], for both arrays.
+/// As [`write_list`], for both arrays.
 unsafe fn all_edges(
     graph: CUgraph,
     from: *mut CUgraphNode,
@@ -143,16 +143,16 @@ unsafe fn all_edges(
     unsafe {
         let room = n.read_unaligned();
         let sources: Vec<_> = edges.iter().map(|e| (e.from, e.data)).collect();
-        put_edges(from, data, n, &sources)?;
+        write_edges(from, data, n, &sources)?;
         if !to.is_null() {
             n.write_unaligned(room);
         }
         let targets: Vec<u64> = edges.iter().map(|e| e.to).collect();
-        put_list(to, n, &targets)
+        write_list(to, n, &targets)
     }
 }
 
-fn neighbours(node: CUgraphNode, before: bool) -> Res<Vec<(u64, CUgraphEdgeData)>> {
+fn adjacent_nodes(node: CUgraphNode, before: bool) -> Res<Vec<(u64, CUgraphEdgeData)>> {
     let node = self::node(node)?;
     let graph = graph_of(&node)?;
     let parts = graph.parts();
@@ -179,12 +179,12 @@ fn label(action: &Action) -> String {
             )
         }
         Action::Copy(c) => format!("memcpy\\n{} x {} x {} bytes", c.0.WidthInBytes, c.0.Height, c.0.Depth),
-        Action::Set(s) => {
+        Action::Memset(s) => {
             format!("memset\\n{:#x}: {} x {} of {} bytes", s.0.dst, s.0.width, s.0.height, s.0.elementSize)
         }
         Action::Host(..) => "host".into(),
         Action::Child(_) => "graph".into(),
-        Action::Choose(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
+        Action::Conditional(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
         Action::Empty => "empty".into(),
         Action::Record(_) => "event record".into(),
         Action::Wait(_) => "event wait".into(),
@@ -208,7 +208,7 @@ fn dot(graph: &Graph, out: &mut String) {
             let _ = writeln!(out, "  subgraph cluster_{:x} {{", child.handle);
             dot(&child, out);
             let _ = writeln!(out, "  }}");
-        } else if let Action::Choose(choice) = action {
+        } else if let Action::Conditional(choice) = action {
             for body in &choice.bodies {
                 let _ = writeln!(out, "  subgraph cluster_{:x} {{", body.handle);
                 dot(body, out);
@@ -224,7 +224,7 @@ fn dot(graph: &Graph, out: &mut String) {
 driver_functions! {
     fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) {
         ensure(flags == 0 && !phGraph.is_null(), Code::INVALID_VALUE)?;
-        put(phGraph, CUgraph::from_number(Graph::create()?.handle))
+        write_out(phGraph, CUgraph::from_number(Graph::create()?.handle))
     }
 
     fn cuGraphDestroy(hGraph: CUgraph) {
@@ -240,24 +240,24 @@ driver_functions! {
         let original = graph(originalGraph)?;
         // Memory has one address, which two graphs cannot both give out.
         // Nor can kernels of a copy set another condition than those of the original.
-        let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Choose(_));
+        let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Conditional(_));
         ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
-        put(phGraphClone, CUgraph::from_number(original.cloned()?.handle))
+        write_out(phGraphClone, CUgraph::from_number(original.cloned()?.handle))
     }
 
     fn cuGraphNodeFindInClone(phNode: *mut CUgraphNode, hOriginalNode: CUgraphNode, hClonedGraph: CUgraph) {
         let original = node(hOriginalNode)?;
         let found = graph(hClonedGraph)?.parts().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
-        put(phNode, CUgraphNode::from_number(found.ok_or(Code::INVALID_VALUE)?))
+        write_out(phNode, CUgraphNode::from_number(found.ok_or(Code::INVALID_VALUE)?))
     }
 
     fn cuGraphNodeGetType(hNode: CUgraphNode, type_: *mut CUgraphNodeType) {
-        put(type_, node(hNode)?.action().node_type())
+        write_out(type_, node(hNode)?.action().node_type())
     }
 
     fn cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize) {
         let all: Vec<u64> = graph(hGraph)?.parts().nodes.iter().map(|n| n.handle).collect();
-        put_list(nodes, numNodes, &all)
+        write_list(nodes, numNodes, &all)
     }
 
     fn cuGraphGetRootNodes(hGraph: CUgraph, rootNodes: *mut CUgraphNode, numRootNodes: *mut usize) {
@@ -266,7 +266,7 @@ driver_functions! {
             let parts = graph.parts();
             parts.nodes.iter().map(|n| n.handle).filter(|&n| parts.before(n).next().is_none()).collect()
         };
-        put_list(rootNodes, numRootNodes, &roots)
+        write_list(rootNodes, numRootNodes, &roots)
     }
 
     fn cuGraphGetEdges(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numEdges: *mut usize) {
@@ -278,19 +278,19 @@ driver_functions! {
     }
 
     fn cuGraphNodeGetDependencies(hNode: CUgraphNode, dependencies: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependencies: *mut usize) {
-        put_edges(dependencies, edgeData, numDependencies, &neighbours(hNode, true)?)
+        write_edges(dependencies, edgeData, numDependencies, &adjacent_nodes(hNode, true)?)
     }
 
     fn cuGraphNodeGetDependencies_v1(hNode: CUgraphNode, dependencies: *mut CUgraphNode, numDependencies: *mut usize) {
-        put_edges(dependencies, std::ptr::null_mut(), numDependencies, &neighbours(hNode, true)?)
+        write_edges(dependencies, std::ptr::null_mut(), numDependencies, &adjacent_nodes(hNode, true)?)
     }
 
     fn cuGraphNodeGetDependentNodes(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependentNodes: *mut usize) {
-        put_edges(dependentNodes, edgeData, numDependentNodes, &neighbours(hNode, false)?)
+        write_edges(dependentNodes, edgeData, numDependentNodes, &adjacent_nodes(hNode, false)?)
     }
 
     fn cuGraphNodeGetDependentNodes_v1(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, numDependentNodes: *mut usize) {
-        put_edges(dependentNodes, std::ptr::null_mut(), numDependentNodes, &neighbours(hNode, false)?)
+        write_edges(dependentNodes, std::ptr::null_mut(), numDependentNodes, &adjacent_nodes(hNode, false)?)
     }
 
     fn cuGraphAddDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
@@ -336,7 +336,7 @@ driver_functions! {
         let device = device(dev)?.ordinal;
         ensure(attr.0 <= 3, Code::INVALID_VALUE)?;
         let (used, reserved) = crate::graph::memory::usage(device);
-        put(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
+        write_out(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
     }
 
     fn cuDeviceSetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
@@ -350,9 +350,9 @@ driver_functions! {
         let destroy = destroy.ok_or(Code::INVALID_VALUE)?;
         // The one flag says that the program does not rely on waiting for the destructor.
         ensure(flags == 1 && (1..=c_int::MAX as c_uint).contains(&initialRefcount) && !object_out.is_null(), Code::INVALID_VALUE)?;
-        let object = Arc::new(UserObject { pointer: Plain(ptr), destroy });
+        let object = Arc::new(UserObject { pointer: AssertSend(ptr), destroy });
         let make = |_| Arc::new(UserHandle { object: Arc::downgrade(&object), own: Mutex::new((Some(object), initialRefcount)) });
-        put(object_out, CUuserObject::from_number(USER_OBJECTS.insert_with(make)?.0))
+        write_out(object_out, CUuserObject::from_number(USER_OBJECTS.insert_with(make)?.0))
     }
 
     fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {
@@ -394,7 +394,7 @@ driver_functions! {
         let graph = graph(hGraph)?;
         let (number, condition) = Condition::create((flags == 1).then_some(defaultLaunchValue));
         lock(&graph.conditions).push(condition);
-        put(pHandle_out, number)
+        write_out(pHandle_out, number)
     }
 }
 

@@ -6,7 +6,7 @@ use std::ffi::c_uint;
 use rtcg_cuda_sys::*;
 
 use super::graph::{graph, handles_of};
-use super::{Handle, driver_functions, put, put_optional};
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
 use crate::graph::{Graph, capture};
@@ -14,11 +14,11 @@ use crate::graph::{Graph, capture};
 thread_local! {
     /// What the last question about a capture returned; the caller gets its address, which is good
     /// until the next one.
-    static ANSWER: RefCell<Vec<CUgraphNode>> = const { RefCell::new(Vec::new()) };
+    static DEPENDENCIES_RESULT: RefCell<Vec<CUgraphNode>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Where `cuStreamGetCaptureInfo` writes; any but the first may be null.
-struct Places {
+struct CaptureInfoOut {
     status: *mut CUstreamCaptureStatus,
     id: *mut u64,
     graph: *mut CUgraph,
@@ -29,7 +29,7 @@ struct Places {
 
 /// # Safety
 /// Each place is null or valid.
-unsafe fn info(stream: CUstream, places: &Places) -> Res {
+unsafe fn info(stream: CUstream, places: &CaptureInfoOut) -> Res {
     use CUstreamCaptureStatus as S;
     let (_, stream) = match stream.number() {
         // Asking for the legacy stream leaves the capture that it would wait for as it is.
@@ -43,22 +43,22 @@ unsafe fn info(stream: CUstream, places: &Places) -> Res {
     };
     // SAFETY: this function's contract.
     unsafe {
-        put_optional(places.edges, std::ptr::null());
+        write_optional(places.edges, std::ptr::null());
         let Some(captured) = capture::of(&stream) else {
-            return put(places.status, S::CU_STREAM_CAPTURE_STATUS_NONE);
+            return write_out(places.status, S::CU_STREAM_CAPTURE_STATUS_NONE);
         };
-        put_optional(places.id, captured.capture.id);
+        write_optional(places.id, captured.capture.id);
         if captured.capture.is_invalid() {
-            return put(places.status, S::CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+            return write_out(places.status, S::CU_STREAM_CAPTURE_STATUS_INVALIDATED);
         }
-        put_optional(places.graph, CUgraph::from_number(captured.capture.graph.handle));
-        put_optional(places.n, captured.after.len());
-        let start = ANSWER.with_borrow_mut(|answer| {
+        write_optional(places.graph, CUgraph::from_number(captured.capture.graph.handle));
+        write_optional(places.n, captured.after.len());
+        let start = DEPENDENCIES_RESULT.with_borrow_mut(|answer| {
             *answer = captured.after.iter().map(|&n| CUgraphNode::from_number(n)).collect();
             answer.as_ptr()
         });
-        put_optional(places.dependencies, start);
-        put(places.status, S::CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        write_optional(places.dependencies, start);
+        write_out(places.status, S::CU_STREAM_CAPTURE_STATUS_ACTIVE)
     }
 }
 
@@ -104,29 +104,29 @@ driver_functions! {
     }
 
     fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) {
-        put_optional(phGraph, CUgraph::null());
+        write_optional(phGraph, CUgraph::null());
         let (_, stream) = stream_and_context(hStream.number())?;
         // Without a place for it, the graph is lost to whoever does not know it.
-        put_optional(phGraph, CUgraph::from_number(capture::end(&stream)?.handle));
+        write_optional(phGraph, CUgraph::from_number(capture::end(&stream)?.handle));
         Ok(())
     }
 
     fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) {
         ensure(!mode.is_null(), Code::INVALID_VALUE)?;
-        put(mode, CUstreamCaptureMode(capture::exchange_mode(mode.read_unaligned().0)?))
+        write_out(mode, CUstreamCaptureMode(capture::exchange_mode(mode.read_unaligned().0)?))
     }
 
     fn cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) {
         let null = std::ptr::null_mut::<usize>();
-        info(hStream, &Places { status: captureStatus, id: null.cast(), graph: null.cast(), dependencies: null.cast(), edges: null.cast(), n: null })
+        info(hStream, &CaptureInfoOut { status: captureStatus, id: null.cast(), graph: null.cast(), dependencies: null.cast(), edges: null.cast(), n: null })
     }
 
     fn cuStreamGetCaptureInfo(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) {
-        info(hStream, &Places { status: captureStatus_out, id: id_out, graph: graph_out, dependencies: dependencies_out, edges: edgeData_out, n: numDependencies_out })
+        info(hStream, &CaptureInfoOut { status: captureStatus_out, id: id_out, graph: graph_out, dependencies: dependencies_out, edges: edgeData_out, n: numDependencies_out })
     }
 
     fn cuStreamGetCaptureInfo_v2(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) {
-        info(hStream, &Places { status: captureStatus_out, id: id_out, graph: graph_out, dependencies: dependencies_out, edges: std::ptr::null_mut(), n: numDependencies_out })
+        info(hStream, &CaptureInfoOut { status: captureStatus_out, id: id_out, graph: graph_out, dependencies: dependencies_out, edges: std::ptr::null_mut(), n: numDependencies_out })
     }
 
     fn cuStreamUpdateCaptureDependencies(hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint) {

@@ -7,7 +7,7 @@ use rtcg_cuda_sys::*;
 
 use super::graph::graph;
 use super::graph_node::{action_of, check_context, child, copy, host, kernel, mem_ops, set};
-use super::{Handle, driver_functions, put, put_optional};
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::context::current;
 use crate::driver::{EVENTS, stream_and_context};
 use crate::error::{Code, Res, ensure};
@@ -36,7 +36,7 @@ fn event(handle: CUevent) -> Res<u64> {
 driver_functions! {
     fn cuGraphInstantiateWithFlags(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64) {
         ensure(!phGraphExec.is_null(), Code::INVALID_VALUE)?;
-        put(phGraphExec, instantiate(hGraph, flags)?)
+        write_out(phGraphExec, instantiate(hGraph, flags)?)
     }
 
     fn cuGraphInstantiateWithParams(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) {
@@ -48,11 +48,11 @@ driver_functions! {
             Ok(_) => CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_SUCCESS,
             Err(_) => CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_ERROR,
         };
-        put(phGraphExec, outcome?)
+        write_out(phGraphExec, outcome?)
     }
 
     fn cuGraphExecGetFlags(hGraphExec: CUgraphExec, flags: *mut u64) {
-        put(flags, exec(hGraphExec)?.flags)
+        write_out(flags, exec(hGraphExec)?.flags)
     }
 
     fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) {
@@ -122,7 +122,7 @@ driver_functions! {
     }
 
     fn cuGraphNodeGetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: *mut c_uint) {
-        put(isEnabled, c_uint::from(exec(hGraphExec)?.is_enabled(hNode.number())?))
+        write_out(isEnabled, c_uint::from(exec(hGraphExec)?.is_enabled(hNode.number())?))
     }
 
     fn cuGraphExecUpdate(hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo) {
@@ -136,7 +136,7 @@ driver_functions! {
             Err((Difference::Parameters, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n),
         };
         let errorNode = CUgraphNode::from_number(node);
-        put_optional(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
+        write_optional(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
         ensure(outcome.is_ok(), Code::GRAPH_EXEC_UPDATE_FAILURE)
     }
 }

@@ -10,13 +10,13 @@ use super::function::function_in;
 use super::graph::{graph, handles_of, node};
 use super::launch::pack;
 use super::stream_memory::operations_of;
-use super::{Handle, copy_box, driver_functions, memset, put, unsupported};
+use super::{Handle, copy_box, driver_functions, memset, unsupported, write_out};
 use crate::context::{by_handle, current};
 use crate::device::device;
 use crate::driver::EVENTS;
 use crate::error::{Code, Res, ensure};
 use crate::exec::{self, Launch};
-use crate::graph::{Action, Choice, Condition, Graph, GraphMemory, KernelAction, Plain};
+use crate::graph::{Action, AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction};
 
 /// What a kernel node does.
 ///
@@ -74,7 +74,7 @@ pub(crate) unsafe fn copy(params: *const CUDA_MEMCPY3D) -> Res<Action> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
     drop(copy_box::prepare_3d(params)?);
-    Ok(Action::Copy(Plain(*params)))
+    Ok(Action::Copy(AssertSend(*params)))
 }
 
 /// What a memset node does.
@@ -85,7 +85,7 @@ pub(crate) unsafe fn set(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<Action> 
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
     drop(memset::prepare(params)?);
-    Ok(Action::Set(Plain(*params)))
+    Ok(Action::Memset(AssertSend(*params)))
 }
 
 /// What a host node does.
@@ -95,7 +95,7 @@ pub(crate) unsafe fn set(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<Action> 
 pub(crate) unsafe fn host(params: *const CUDA_HOST_NODE_PARAMS) -> Res<Action> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    Ok(Action::Host(params.fn_.ok_or(Code::INVALID_VALUE)?, Plain(params.userData)))
+    Ok(Action::Host(params.fn_.ok_or(Code::INVALID_VALUE)?, AssertSend(params.userData)))
 }
 
 /// What a node of memory operations does.
@@ -108,7 +108,7 @@ pub(crate) unsafe fn mem_ops(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Re
         let p = params.as_ref().ok_or(Code::INVALID_VALUE)?;
         ensure(p.flags == 0, Code::INVALID_VALUE)?;
         let operations = operations_of(p.paramArray, p.count)?;
-        let given = (0..p.count as usize).map(|i| Plain(p.paramArray.add(i).read_unaligned())).collect();
+        let given = (0..p.count as usize).map(|i| AssertSend(p.paramArray.add(i).read_unaligned())).collect();
         Ok(Action::MemOps(operations.into(), given))
     }
 }
@@ -116,7 +116,7 @@ pub(crate) unsafe fn mem_ops(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Re
 /// What a child graph node does: a copy of the graph.
 pub(crate) fn child(graph: CUgraph) -> Res<Action> {
     let original = self::graph(graph)?;
-    let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Choose(_));
+    let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Conditional(_));
     ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
     let copy = original.cloned()?;
     copy.owned.store(true, Ordering::Relaxed);
@@ -151,12 +151,17 @@ fn choose(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<Action> {
         K::CU_GRAPH_COND_TYPE_SWITCH => p.size > 0,
         _ => false,
     };
-    ensure(fits && condition.take(), Code::INVALID_VALUE)?;
+    ensure(fits && condition.claim(), Code::INVALID_VALUE)?;
     let bodies = (0..p.size).map(|_| Graph::create()).collect::<Res<Vec<_>>>()?;
     bodies.iter().for_each(|body| body.owned.store(true, Ordering::Relaxed));
     let handles: Box<[CUgraph]> = bodies.iter().map(|body| CUgraph::from_number(body.handle)).collect();
     p.phGraph_out = handles.as_ptr().cast_mut();
-    Ok(Action::Choose(Arc::new(Choice { condition, kind: p.type_, bodies, handles: Plain(handles) })))
+    Ok(Action::Conditional(Arc::new(ConditionalNode {
+        condition,
+        kind: p.type_,
+        bodies,
+        handles: AssertSend(handles),
+    })))
 }
 
 fn free(start: u64) -> Res<Action> {
@@ -180,7 +185,7 @@ unsafe fn add(
     ensure(!place.is_null(), Code::INVALID_VALUE)?;
     let graph = self::graph(graph)?;
     // SAFETY: this function's contract.
-    unsafe { put(place, CUgraphNode::from_number(graph.add(action?, &handles_of(after, n)?, 0)?.handle)) }
+    unsafe { write_out(place, CUgraphNode::from_number(graph.add(action?, &handles_of(after, n)?, 0)?.handle)) }
 }
 
 /// What a node of the general form does.
@@ -235,7 +240,7 @@ driver_functions! {
     }
 
     fn cuGraphKernelNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS) {
-        put(nodeParams, read_node!(hNode, Action::Kernel(k) => kernel_params(&k)))
+        write_out(nodeParams, read_node!(hNode, Action::Kernel(k) => kernel_params(&k)))
     }
 
     fn cuGraphKernelNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
@@ -249,7 +254,7 @@ driver_functions! {
             value.cooperative = i32::from(cooperative);
         }
         ensure(attr.0 <= 16, Code::INVALID_VALUE)?;
-        put(value_out, value)
+        write_out(value_out, value)
     }
 
     fn cuGraphKernelNodeSetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value: *const CUkernelNodeAttrValue) {
@@ -280,7 +285,7 @@ driver_functions! {
     }
 
     fn cuGraphMemcpyNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMCPY3D) {
-        put(nodeParams, read_node!(hNode, Action::Copy(c) => c.get()))
+        write_out(nodeParams, read_node!(hNode, Action::Copy(c) => c.get()))
     }
 
     fn cuGraphMemcpyNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMCPY3D) {
@@ -293,7 +298,7 @@ driver_functions! {
     }
 
     fn cuGraphMemsetNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMSET_NODE_PARAMS) {
-        put(nodeParams, read_node!(hNode, Action::Set(s) => s.get()))
+        write_out(nodeParams, read_node!(hNode, Action::Memset(s) => s.get()))
     }
 
     fn cuGraphMemsetNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMSET_NODE_PARAMS) {
@@ -305,7 +310,7 @@ driver_functions! {
     }
 
     fn cuGraphHostNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_HOST_NODE_PARAMS) {
-        put(nodeParams, read_node!(hNode, Action::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
+        write_out(nodeParams, read_node!(hNode, Action::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
     }
 
     fn cuGraphHostNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
@@ -317,7 +322,7 @@ driver_functions! {
     }
 
     fn cuGraphChildGraphNodeGetGraph(hNode: CUgraphNode, phGraph: *mut CUgraph) {
-        put(phGraph, CUgraph::from_number(read_node!(hNode, Action::Child(g) => g.handle)))
+        write_out(phGraph, CUgraph::from_number(read_node!(hNode, Action::Child(g) => g.handle)))
     }
 
     fn cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) {
@@ -329,7 +334,7 @@ driver_functions! {
     }
 
     fn cuGraphEventRecordNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        put(event_out, CUevent::from_number(read_node!(hNode, Action::Record(e) => e)))
+        write_out(event_out, CUevent::from_number(read_node!(hNode, Action::Record(e) => e)))
     }
 
     fn cuGraphEventRecordNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
@@ -341,7 +346,7 @@ driver_functions! {
     }
 
     fn cuGraphEventWaitNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        put(event_out, CUevent::from_number(read_node!(hNode, Action::Wait(e) => e)))
+        write_out(event_out, CUevent::from_number(read_node!(hNode, Action::Wait(e) => e)))
     }
 
     fn cuGraphEventWaitNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
@@ -353,7 +358,7 @@ driver_functions! {
     }
 
     fn cuGraphMemAllocNodeGetParams(hNode: CUgraphNode, params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        put(params_out, read_node!(hNode, Action::Alloc(m) => m.params.get()))
+        write_out(params_out, read_node!(hNode, Action::Alloc(m) => m.params.get()))
     }
 
     fn cuGraphAddMemFreeNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, dptr: CUdeviceptr) {
@@ -361,7 +366,7 @@ driver_functions! {
     }
 
     fn cuGraphMemFreeNodeGetParams(hNode: CUgraphNode, dptr_out: *mut CUdeviceptr) {
-        put(dptr_out, read_node!(hNode, Action::Free(start) => start))
+        write_out(dptr_out, read_node!(hNode, Action::Free(start) => start))
     }
 
     fn cuGraphAddBatchMemOpNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
@@ -373,7 +378,7 @@ driver_functions! {
         let given = read_node!(hNode, Action::MemOps(_, given) => given);
         ensure(!given.is_empty(), Code::INVALID_VALUE)?;
         let array = given.as_ptr().cast::<CUstreamBatchMemOpParams>().cast_mut();
-        put(nodeParams_out, CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx: CUcontext::null(), count: given.len() as c_uint, paramArray: array, flags: 0 })
+        write_out(nodeParams_out, CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx: CUcontext::null(), count: given.len() as c_uint, paramArray: array, flags: 0 })
     }
 
     fn cuGraphBatchMemOpNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {

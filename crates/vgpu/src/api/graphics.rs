@@ -10,8 +10,8 @@ use std::sync::Mutex;
 
 use rtcg_cuda_sys::*;
 
-use super::memory::{alloc_patiently, free_after_work};
-use super::{Handle, driver_functions, put, put_optional, unsupported};
+use super::memory::{alloc_with_retry, free_after_work};
+use super::{Handle, driver_functions, unsupported, write_optional, write_out};
 use crate::context::current;
 use crate::driver::stream_and_context;
 use crate::error::{Code, Res, ensure};
@@ -43,7 +43,7 @@ impl Resource {
         ensure(flags <= READ_ONLY | WRITE_DISCARD, Code::INVALID_VALUE)?;
         let size = graphics::buffer_size(buffer)?;
         // A buffer without memory still has an address.
-        let memory = alloc_patiently(&*current()?, size.max(1), Kind::Device, 0, 0)?.start;
+        let memory = alloc_with_retry(&*current()?, size.max(1), Kind::Device, 0, 0)?.start;
         Ok(Resource { buffer, memory, size, state: Mutex::new(State { flags, is_mapped: false }) })
     }
 
@@ -102,9 +102,9 @@ driver_functions! {
         // Every virtual device reaches what the processor draws.
         let count = crate::device::devices().len().min(cudaDeviceCount as usize);
         for i in 0..count {
-            put(pCudaDevices.wrapping_add(i), i as CUdevice)?;
+            write_out(pCudaDevices.wrapping_add(i), i as CUdevice)?;
         }
-        put_optional(pCudaDeviceCount, count as c_uint);
+        write_optional(pCudaDeviceCount, count as c_uint);
         Ok(())
     }
 
@@ -112,7 +112,7 @@ driver_functions! {
         ensure(!pCudaResource.is_null(), Code::INVALID_VALUE)?;
         let resource = Arc::new(Resource::register(buffer, Flags)?);
         let (handle, _) = RESOURCES.insert_with(|_| resource)?;
-        put(pCudaResource, CUgraphicsResource::from_number(handle))
+        write_out(pCudaResource, CUgraphicsResource::from_number(handle))
     }
 
     fn cuGraphicsGLRegisterImage(pCudaResource: *mut CUgraphicsResource, image: GLuint, target: GLenum, Flags: c_uint) {
@@ -148,8 +148,8 @@ driver_functions! {
 
     fn cuGraphicsResourceGetMappedPointer(pDevPtr: *mut CUdeviceptr, pSize: *mut usize, resource: CUgraphicsResource) {
         let resource = mapped(resource)?;
-        put_optional(pSize, resource.size);
-        put(pDevPtr, resource.memory)
+        write_optional(pSize, resource.size);
+        write_out(pDevPtr, resource.memory)
     }
 
     fn cuGraphicsSubResourceGetMappedArray(pArray: *mut CUarray, resource: CUgraphicsResource, arrayIndex: c_uint, mipLevel: c_uint) {

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put, unsupported};
+use super::{Handle, driver_functions, unsupported, write_out};
 use crate::context::{Context, current};
 use crate::device;
 use crate::driver::{self, EVENTS, POOLS};
 use crate::error::{Code, Res, ensure};
 use crate::event::Event;
 use crate::memory::heap::{self, Block, Owner};
-use crate::memory::ipc::{self, Foreign, HANDLE_BYTES, Kind};
+use crate::memory::ipc::{self, HANDLE_BYTES, Kind, RemoteIpcRecord};
 use crate::objects::Pool;
 
 const FILE: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -41,20 +41,20 @@ fn memory_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
     let heap = driver::heap()?;
     let block = heap.find(address).filter(|b| b.kind == heap::Kind::Device && b.owner.pool == 0);
     let block = block.ok_or(Code::INVALID_VALUE)?;
-    ipc::handle_of(block.start, Kind::Memory, || heap.share(&block, 0))
+    ipc::handle_of(block.start, Kind::Memory, || heap.export_block(&block, 0))
 }
 
 /// Maps the memory of another process into this one, for a context.
-fn adopt(context: &Context, foreign: &Foreign, pool: u64) -> Res<Block> {
+fn import_block(context: &Context, foreign: &RemoteIpcRecord, pool: u64) -> Res<Block> {
     let device = device::device(foreign.place.device as c_int).map_or(context.device.ordinal, |d| d.ordinal);
     let owner = Owner { ctx: context.id, device, pool };
-    driver::heap()?.adopt(&foreign.memory()?, &foreign.place, owner)
+    driver::heap()?.import_block(&foreign.memory()?, &foreign.place, owner)
 }
 
 /// Opens memory once more, or for the first time.
 fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     let context = current()?;
-    let foreign = Foreign::open(handle, Kind::Memory)?;
+    let foreign = RemoteIpcRecord::open(handle, Kind::Memory)?;
     let mut guard = open();
     let known = guard.get_or_insert_default();
     let is_there = |b: &Block| driver::heap().is_ok_and(|h| h.find(b.start).is_some_and(|now| now.id == b.id));
@@ -62,7 +62,7 @@ fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
         *count += 1;
         return Ok(block.start);
     }
-    let block = adopt(&context, &foreign, 0)?;
+    let block = import_block(&context, &foreign, 0)?;
     known.insert((context.id, foreign.id), (1, block));
     Ok(block.start)
 }
@@ -93,28 +93,28 @@ fn pool_memory_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
     let block = heap.find(address).filter(|b| b.kind == heap::Kind::Device && b.start == address);
     let block = block.ok_or(Code::INVALID_VALUE)?;
     let pool = pool_of(block.owner.pool)?;
-    let ticket = pool.ticket.as_ref().ok_or(Code::INVALID_VALUE)?;
-    ipc::handle_of(block.start, Kind::PoolMemory, || heap.share(&block, ticket.id))
+    let ticket = pool.ipc_record.as_ref().ok_or(Code::INVALID_VALUE)?;
+    ipc::handle_of(block.start, Kind::PoolMemory, || heap.export_block(&block, ticket.id))
 }
 
 /// Maps a block of the pool that `pool` stands for.
 fn import_pointer(pool_handle: u64, handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     let (context, pool) = (current()?, pool_of(pool_handle)?);
-    let foreign = Foreign::open(handle, Kind::PoolMemory)?;
+    let foreign = RemoteIpcRecord::open(handle, Kind::PoolMemory)?;
     ensure(pool.imported != 0 && pool.imported == foreign.place.pool, Code::INVALID_VALUE)?;
-    Ok(adopt(&context, &foreign, pool_handle)?.start)
+    Ok(import_block(&context, &foreign, pool_handle)?.start)
 }
 
 driver_functions! {
     fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) {
         ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        put(pHandle, CUipcMemHandle { reserved: to_chars(memory_handle(dptr)?) })
+        write_out(pHandle, CUipcMemHandle { reserved: to_chars(memory_handle(dptr)?) })
     }
 
     fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
         // The one flag there is must be given, as CUDA documents it.
         ensure(!pdptr.is_null() && Flags == CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0, Code::INVALID_VALUE)?;
-        put(pdptr, open_memory(&to_bytes(handle.reserved))?)
+        write_out(pdptr, open_memory(&to_bytes(handle.reserved))?)
     }
 
     fn cuIpcCloseMemHandle(dptr: CUdeviceptr) {
@@ -125,7 +125,7 @@ driver_functions! {
         ensure(!pHandle.is_null() && !event.is_null(), Code::INVALID_VALUE)?;
         current()?;
         let event = EVENTS.get(event.number())?;
-        put(pHandle, CUipcEventHandle { reserved: to_chars(event.ipc_handle()?) })
+        write_out(pHandle, CUipcEventHandle { reserved: to_chars(event.ipc_handle()?) })
     }
 
     fn cuIpcOpenEventHandle(phEvent: *mut CUevent, handle: CUipcEventHandle) {
@@ -133,14 +133,14 @@ driver_functions! {
         let context = current()?;
         let event = Arc::new(Event::open(context.id, &to_bytes(handle.reserved))?);
         let (handle, _) = EVENTS.insert_with(|_| event)?;
-        put(phEvent, CUevent::from_number(handle))
+        write_out(phEvent, CUevent::from_number(handle))
     }
 
     fn cuMemPoolExportToShareableHandle(handle_out: *mut c_void, pool: CUmemoryPool, handleType: CUmemAllocationHandleType, flags: u64) {
         let pool = pool_of(pool.number())?;
         ensure(!handle_out.is_null() && flags == 0 && handleType == FILE, Code::INVALID_VALUE)?;
-        let ticket = pool.ticket.as_ref().ok_or(Code::INVALID_VALUE)?;
-        put(handle_out.cast::<c_int>(), ticket.export()?)
+        let ticket = pool.ipc_record.as_ref().ok_or(Code::INVALID_VALUE)?;
+        write_out(handle_out.cast::<c_int>(), ticket.export()?)
     }
 
     fn cuMemPoolImportFromShareableHandle(pool_out: *mut CUmemoryPool, handle: *mut c_void, handleType: CUmemAllocationHandleType, flags: u64) {
@@ -149,22 +149,22 @@ driver_functions! {
             return Err(unsupported("handles of memory pools other than file descriptors"));
         }
         let fd = c_int::try_from(handle.addr()).map_err(|_| Code::INVALID_VALUE)?;
-        let foreign = Foreign::from_fd(fd, Kind::Pool)?;
+        let foreign = RemoteIpcRecord::from_fd(fd, Kind::Pool)?;
         let device = device::device(foreign.place.device as c_int)?;
         let mut pool = Pool::new(device.ordinal, 0, false);
         pool.imported = foreign.id;
         let (handle, _) = POOLS.insert_with(|_| Arc::new(pool))?;
-        put(pool_out, CUmemoryPool::from_number(handle))
+        write_out(pool_out, CUmemoryPool::from_number(handle))
     }
 
     fn cuMemPoolExportPointer(shareData_out: *mut CUmemPoolPtrExportData, ptr: CUdeviceptr) {
         ensure(!shareData_out.is_null(), Code::INVALID_VALUE)?;
-        put(shareData_out, CUmemPoolPtrExportData { reserved: pool_memory_handle(ptr)? })
+        write_out(shareData_out, CUmemPoolPtrExportData { reserved: pool_memory_handle(ptr)? })
     }
 
     fn cuMemPoolImportPointer(ptr_out: *mut CUdeviceptr, pool: CUmemoryPool, shareData: *mut CUmemPoolPtrExportData) {
         ensure(!ptr_out.is_null(), Code::INVALID_VALUE)?;
         let data = shareData.as_ref().ok_or(Code::INVALID_VALUE)?;
-        put(ptr_out, import_pointer(pool.number(), &data.reserved)?)
+        write_out(ptr_out, import_pointer(pool.number(), &data.reserved)?)
     }
 }

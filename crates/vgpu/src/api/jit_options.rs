@@ -11,14 +11,14 @@ use crate::module::LoadOptions;
 /// Where the caller wants messages. Addresses, because a linker keeps them between calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct JitLogs {
-    info: Buffer,
-    error: Buffer,
+    info: LogBuffer,
+    error: LogBuffer,
     /// Where the wall time goes.
     wall_time: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Buffer {
+struct LogBuffer {
     start: usize,
     size: usize,
     /// Where the number of bytes written goes.
@@ -96,7 +96,7 @@ impl JitLogs {
     }
 }
 
-impl Buffer {
+impl LogBuffer {
     /// # Safety
     /// The buffer and the place of its size are still valid.
     unsafe fn write(&self, text: &str) {

@@ -18,26 +18,26 @@ use crate::error::{Code, Res, ensure};
 use crate::exec::{self, CancelFlag, Launch};
 use crate::graph::{Action, KernelAction, capture};
 use crate::objects::{Function, fault_error, lock};
-use crate::stream::{Fences, Work, running};
+use crate::stream::{StreamPoints, Work, running};
 
 /// Grids of at most this many threads may run inside the launch call.
 const INLINE_THREADS: u64 = 8192;
 
 /// A kernel whose last launch took longer than this runs behind the launch call: the program may
 /// have better things to do meanwhile, and waking a thread costs little beside it.
-const BRIEF: Duration = Duration::from_micros(200);
+const INLINE_MAX: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
-pub(crate) fn run_kernel(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64) -> Res {
-    run_launched(launch, function, cancel, since, 0)
+pub(crate) fn run_kernel(launch: &Launch, function: &Function, cancel: &CancelFlag, generation: u64) -> Res {
+    run_launched(launch, function, cancel, generation, 0)
 }
 
 /// The same for a launch with a number in a trace, 0 for none.
-fn run_launched(launch: &Launch, function: &Function, cancel: &CancelFlag, since: u64, number: u64) -> Res {
+fn run_launched(launch: &Launch, function: &Function, cancel: &CancelFlag, generation: u64, number: u64) -> Res {
     let traced_from = trace::is_on().then(trace::clock_ns);
     let start = Instant::now();
-    let outcome = exec::run_since(launch, cancel, since).map_err(fault_error);
-    function.is_brief.store(start.elapsed() < BRIEF, Ordering::Relaxed);
+    let outcome = exec::run_since(launch, cancel, generation).map_err(fault_error);
+    function.short_running.store(start.elapsed() < INLINE_MAX, Ordering::Relaxed);
     if let Some(begun) = traced_from {
         write_span(launch, function, begun, number);
     }
@@ -46,7 +46,7 @@ fn run_launched(launch: &Launch, function: &Function, cancel: &CancelFlag, since
 
 #[cold]
 fn write_span(launch: &Launch, function: &Function, begun_ns: u64, number: u64) {
-    if !trace::kernels_report_themselves() {
+    if !trace::kernels_self_report() {
         return;
     }
     let (ctx, stream) = running();
@@ -57,7 +57,7 @@ fn write_span(launch: &Launch, function: &Function, begun_ns: u64, number: u64) 
 }
 
 /// A launch as the different calls ask for it.
-struct Request {
+struct LaunchRequest {
     function: CUfunction,
     grid: [u32; 3],
     block: [u32; 3],
@@ -139,7 +139,7 @@ pub(crate) unsafe fn pack(
 }
 
 /// Checks a launch and runs or queues it. `pack` makes the parameters.
-fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
+fn launch(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
     let (ctx, stream) = stream_and_context(request.stream.number())?;
     let function = function_in(&ctx, request.function)?;
     ensure(function.ctx_id == ctx.id, Code::INVALID_HANDLE)?;
@@ -151,7 +151,7 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
         params: pack(&function)?,
         cooperative: request.cooperative,
     };
-    let since = ctx.cancel.generation();
+    let generation = ctx.cancel.generation();
     exec::validate(&launch).map_err(|code| Code(code as u32))?;
     let handle = request.function.number();
     let action = || Ok(Action::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
@@ -159,28 +159,28 @@ fn launch(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Re
         return Ok(());
     }
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
-    let is_short = n_threads <= INLINE_THREADS && function.is_brief.load(Ordering::Relaxed);
+    let is_short = n_threads <= INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
-    if may_run_here && let Some(_turn) = stream.try_turn(&ctx) {
-        // A fault spoils the context and the next call says so; anything else is this call's error.
-        return run_launched(&launch, &function, &ctx.cancel, since, trace::current_launch())
-            .or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+    if may_run_here && let Some(_turn) = stream.try_run_inline(&ctx) {
+        // A fault poisons the context and the next call says so; anything else is this call's error.
+        return run_launched(&launch, &function, &ctx.cancel, generation, trace::current_launch())
+            .or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
     function.kernel.program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
     let number = trace::current_launch();
-    let work = move || run_launched(&launch, &function, &cancel, since, number);
-    stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
+    let work = move || run_launched(&launch, &function, &cancel, generation, number);
+    stream.submit(&ctx, StreamPoints::new(), Work::Device(Box::new(work)));
     Ok(())
 }
 
 /// # Safety
 /// `config` is null or valid, and so are the attributes it names.
-unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> Res<Request> {
+unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> Res<LaunchRequest> {
     // SAFETY: this function's contract.
     let c = unsafe { config.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    let mut request = Request {
+    let mut request = LaunchRequest {
         function,
         grid: [c.gridDimX, c.gridDimY, c.gridDimZ],
         block: [c.blockDimX, c.blockDimY, c.blockDimZ],
@@ -197,7 +197,7 @@ unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> R
     Ok(request)
 }
 
-fn apply(request: &mut Request, attribute: &CUlaunchAttribute) -> Res {
+fn apply(request: &mut LaunchRequest, attribute: &CUlaunchAttribute) -> Res {
     use CUlaunchAttributeID as Id;
     match attribute.id {
         // SAFETY: the identifier says which member of the union is set; all are plain numbers.
@@ -228,7 +228,7 @@ fn apply(request: &mut Request, attribute: &CUlaunchAttribute) -> Res {
 
 /// Launches, and records the events of the request behind the kernel: whoever waits for its blocks to begin, or for
 /// what they trigger, may as well wait for its end.
-fn launch_with_events(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
+fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
     let (ctx, _) = stream_and_context(request.stream.number())?;
     for &(event, flags) in &request.events {
         event::check_of_launch(&ctx, event)?;
@@ -242,7 +242,7 @@ fn launch_with_events(request: &Request, pack: impl FnOnce(&Function) -> Res<Vec
 fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
     let prepared = lock(&FUNCTIONS.get(function.number())?.prepared).clone();
     let size = |n: c_int| u32::try_from(n).map_err(|_| Code::INVALID_VALUE);
-    let request = Request {
+    let request = LaunchRequest {
         function,
         grid: [size(width)?, size(height)?, 1],
         block: prepared.block,
@@ -256,7 +256,7 @@ fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CU
 
 driver_functions! {
     fn cuLaunchKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
-        let request = Request {
+        let request = LaunchRequest {
             function: f,
             grid: [gridDimX, gridDimY, gridDimZ],
             block: [blockDimX, blockDimY, blockDimZ],
@@ -274,7 +274,7 @@ driver_functions! {
     }
 
     fn cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) {
-        let request = Request {
+        let request = LaunchRequest {
             function: f,
             grid: [gridDimX, gridDimY, gridDimZ],
             block: [blockDimX, blockDimY, blockDimZ],

@@ -8,7 +8,7 @@ use rtcg_cuda_sys::*;
 use super::function::param_info;
 use super::jit_options;
 use super::module::{image_bytes, read_file};
-use super::{Handle, driver_functions, put, put_optional, text};
+use super::{Handle, driver_functions, text, write_optional, write_out};
 use crate::context::{Context, current};
 use crate::driver::{KERNELS, LIBRARIES};
 use crate::error::{Code, Res, ensure};
@@ -52,7 +52,7 @@ driver_functions! {
         let options = jit_options::read(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create(image_bytes(code)?.to_vec(), options.load.clone());
         options.finish("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
-        put(library, outcome?)
+        write_out(library, outcome?)
     }
 
     fn cuLibraryLoadFromFile(library: *mut CUlibrary, fileName: *const c_char, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) {
@@ -62,7 +62,7 @@ driver_functions! {
         let options = jit_options::read(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create(read_file(fileName)?, options.load.clone());
         options.finish("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
-        put(library, outcome?)
+        write_out(library, outcome?)
     }
 
     fn cuLibraryUnload(library: CUlibrary) {
@@ -76,31 +76,31 @@ driver_functions! {
     fn cuLibraryGetKernel(pKernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
         ensure(!pKernel.is_null(), Code::INVALID_VALUE)?;
         let library = LIBRARIES.get(library.number())?;
-        put(pKernel, CUkernel::from_number(library.kernel(text(name)?)?))
+        write_out(pKernel, CUkernel::from_number(library.kernel(text(name)?)?))
     }
 
     fn cuLibraryGetKernelCount(count: *mut c_uint, lib: CUlibrary) {
-        put(count, LIBRARIES.get(lib.number())?.kernel_names().count() as c_uint)
+        write_out(count, LIBRARIES.get(lib.number())?.kernel_names().count() as c_uint)
     }
 
     fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, numKernels: c_uint, lib: CUlibrary) {
         ensure(!kernels.is_null(), Code::INVALID_VALUE)?;
         let library = LIBRARIES.get(lib.number())?;
         for (i, name) in library.kernel_names().take(numKernels as usize).enumerate() {
-            put(kernels.add(i), CUkernel::from_number(library.kernel(name)?))?;
+            write_out(kernels.add(i), CUkernel::from_number(library.kernel(name)?))?;
         }
         Ok(())
     }
 
     fn cuLibraryGetModule(pMod: *mut CUmodule, library: CUlibrary) {
-        put(pMod, CUmodule::from_number(module_of(library)?.handle))
+        write_out(pMod, CUmodule::from_number(module_of(library)?.handle))
     }
 
     fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = text(name)?;
         let global = module_of(library)?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
-        put_optional(dptr, global.address);
-        put_optional(bytes, global.size as usize);
+        write_optional(dptr, global.address);
+        write_optional(bytes, global.size as usize);
         Ok(())
     }
 
@@ -108,8 +108,8 @@ driver_functions! {
         let name = text(name)?;
         ensure(LIBRARIES.get(library.number())?.is_managed(name), Code::NOT_FOUND)?;
         let global = module_of(library)?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
-        put_optional(dptr, global.address);
-        put_optional(bytes, global.size as usize);
+        write_optional(dptr, global.address);
+        write_optional(bytes, global.size as usize);
         Ok(())
     }
 
@@ -122,22 +122,22 @@ driver_functions! {
     }
 
     fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) {
-        put(pFunc, CUfunction::from_number(function_of_kernel(&*current()?, kernel.number())?))
+        write_out(pFunc, CUfunction::from_number(function_of_kernel(&*current()?, kernel.number())?))
     }
 
     fn cuKernelGetLibrary(pLib: *mut CUlibrary, kernel: CUkernel) {
-        put(pLib, CUlibrary::from_number(KERNELS.get(kernel.number())?.library))
+        write_out(pLib, CUlibrary::from_number(KERNELS.get(kernel.number())?.library))
     }
 
     fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) {
         ensure(!hfunc.is_null(), Code::INVALID_VALUE)?;
         // The name lives as long as the kernel's handle, as CUDA documents it.
-        put(name, KERNELS.get(hfunc.number())?.name.as_ptr())
+        write_out(name, KERNELS.get(hfunc.number())?.name.as_ptr())
     }
 
     fn cuKernelGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, kernel: CUkernel, dev: CUdevice) {
         let ordinal = crate::device::device(dev)?.ordinal;
-        put(pi, KERNELS.get(kernel.number())?.attribute(ordinal, attrib)?)
+        write_out(pi, KERNELS.get(kernel.number())?.attribute(ordinal, attrib)?)
     }
 
     fn cuKernelSetAttribute(attrib: CUfunction_attribute, val: c_int, kernel: CUkernel, dev: CUdevice) {

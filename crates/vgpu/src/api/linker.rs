@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::*;
 
 use super::jit_options;
-use super::link_text;
 use super::module::read_file;
-use super::{Handle, driver_functions, put, put_optional};
+use super::ptx_linker;
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::context::current;
 use crate::driver::LINKERS;
 use crate::error::{Code, Error, Res, ensure};
@@ -28,7 +28,7 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
             let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
             let checked = module::text_of(&text).map(drop);
             let error = checked.map_err(|e| Code(e.code as u32).because(format!("{name}: {}", e.log)));
-            error.inspect_err(|e| complain(&link, e))?;
+            error.inspect_err(|e| log_error(&link, e))?;
             link.inputs.push((name, text));
             return Ok(());
         }
@@ -45,7 +45,7 @@ fn add(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) ->
         _ => return Code::INVALID_VALUE.err(),
     };
     let error = Code::NO_BINARY_FOR_GPU.because(format!("{name}: the virtual GPU links PTX only, this is {what}"));
-    complain(&link, &error);
+    log_error(&link, &error);
     Err(error)
 }
 
@@ -59,13 +59,13 @@ fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
         }
         Err(e) => {
             let error = Code(e.code as u32).because(format!("{name}: {}", e.log));
-            complain(link, &error);
+            log_error(link, &error);
             Err(error)
         }
     }
 }
 
-fn complain(link: &LinkState, error: &Error) {
+fn log_error(link: &LinkState, error: &Error) {
     // SAFETY: the program keeps the buffers it gave to `cuLinkCreate` until it destroys the linker.
     unsafe { link.logs.write("", error.detail.as_deref().unwrap_or("")) };
 }
@@ -95,7 +95,7 @@ fn join(inputs: &[(String, Vec<u8>)]) -> Res<Vec<u8>> {
         let text = std::str::from_utf8(bytes);
         texts.push(text.map_err(|_| Code::INVALID_PTX.because(format!("{name}: not a PTX text")))?);
     }
-    Ok(link_text::join(&texts).into_bytes())
+    Ok(ptx_linker::join(&texts).into_bytes())
 }
 
 fn complete(link: &mut LinkState) -> Res<(usize, usize)> {
@@ -125,7 +125,7 @@ driver_functions! {
         let max_registers = options.load.max_registers;
         let state = Mutex::new(LinkState { logs: options.logs, max_registers, ..LinkState::default() });
         let (handle, _) = LINKERS.insert_with(|_| Arc::new(Linker { ctx_id: context.id, state }))?;
-        put(stateOut, CUlinkState::from_number(handle))
+        write_out(stateOut, CUlinkState::from_number(handle))
     }
 
     fn cuLinkAddData(state: CUlinkState, type_: CUjitInputType, data: *mut c_void, size: usize, name: *const c_char, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
@@ -147,9 +147,9 @@ driver_functions! {
         ensure(!cubinOut.is_null(), Code::INVALID_VALUE)?;
         let linker = LINKERS.get(state.number())?;
         let mut link = lock(&linker.state);
-        let (start, size) = complete(&mut link).inspect_err(|e| complain(&link, e))?;
-        put_optional(sizeOut, size);
-        put(cubinOut, start as *mut c_void)
+        let (start, size) = complete(&mut link).inspect_err(|e| log_error(&link, e))?;
+        write_optional(sizeOut, size);
+        write_out(cubinOut, start as *mut c_void)
     }
 
     fn cuLinkDestroy(state: CUlinkState) {

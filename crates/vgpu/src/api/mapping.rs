@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, put, unsupported};
+use super::{driver_functions, unsupported, write_out};
 use crate::context::{current, current_alive};
 use crate::device::{Device, device};
 use crate::error::{Code, Res, ensure};
@@ -46,14 +46,14 @@ driver_functions! {
     fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags) {
         ensure(option.0 <= 1, Code::INVALID_VALUE)?;
         device_of(prop)?;
-        put(granularity, GRANULARITY as usize)
+        write_out(granularity, GRANULARITY as usize)
     }
 
     fn cuMemAddressReserve(ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: u64) {
         // The address is a wish.
         let _ = addr;
         ensure(!ptr.is_null() && flags == 0, Code::INVALID_VALUE)?;
-        put(ptr, mapping::reserve(size as u64, alignment as u64)?)
+        write_out(ptr, mapping::reserve(size as u64, alignment as u64)?)
     }
 
     fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) {
@@ -63,7 +63,7 @@ driver_functions! {
     fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const CUmemAllocationProp, flags: u64) {
         ensure(!handle.is_null() && flags == 0, Code::INVALID_VALUE)?;
         let (device, handle_types) = device_of(prop)?;
-        put(handle, Physical::create(size as u64, device, handle_types)?)
+        write_out(handle, Physical::create(size as u64, device, handle_types)?)
     }
 
     fn cuMemRelease(handle: CUmemGenericAllocationHandle) {
@@ -72,13 +72,13 @@ driver_functions! {
 
     fn cuMemRetainAllocationHandle(handle: *mut CUmemGenericAllocationHandle, addr: *mut c_void) {
         ensure(!handle.is_null(), Code::INVALID_VALUE)?;
-        put(handle, mapping::retain_at(addr.addr() as u64)?)
+        write_out(handle, mapping::retain_at(addr.addr() as u64)?)
     }
 
     fn cuMemGetAllocationPropertiesFromHandle(prop: *mut CUmemAllocationProp, handle: CUmemGenericAllocationHandle) {
         let memory = PHYSICAL.get_or(handle, Code::INVALID_VALUE)?;
         let location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: memory.device as c_int };
-        put(prop, CUmemAllocationProp {
+        write_out(prop, CUmemAllocationProp {
             type_: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
             requestedHandleTypes: CUmemAllocationHandleType(memory.handle_types),
             location,
@@ -108,14 +108,14 @@ driver_functions! {
         ensure(location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, Code::INVALID_VALUE)?;
         let ordinal = device(location.id)?.ordinal as c_int;
         let has = mapping::access(ptr, ordinal).ok_or(Code::INVALID_VALUE)?;
-        put(flags, if has { 3 } else { 0 })
+        write_out(flags, if has { 3 } else { 0 })
     }
 
     fn cuMemExportToShareableHandle(shareableHandle: *mut c_void, handle: CUmemGenericAllocationHandle, handleType: CUmemAllocationHandleType, flags: u64) {
         ensure(!shareableHandle.is_null() && flags == 0, Code::INVALID_VALUE)?;
         let memory = PHYSICAL.get_or(handle, Code::INVALID_VALUE)?;
         ensure(handleType.0 == FILE && memory.handle_types & FILE != 0, Code::INVALID_VALUE)?;
-        put(shareableHandle.cast::<c_int>(), memory.export()?)
+        write_out(shareableHandle.cast::<c_int>(), memory.export()?)
     }
 
     fn cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, osHandle: *mut c_void, shHandleType: CUmemAllocationHandleType) {
@@ -124,7 +124,7 @@ driver_functions! {
             return Err(unsupported("handles of memory other than file descriptors"));
         }
         let fd = c_int::try_from(osHandle.addr()).map_err(|_| Code::INVALID_VALUE)?;
-        put(handle, Physical::import(fd, current()?.device.ordinal)?)
+        write_out(handle, Physical::import(fd, current()?.device.ordinal)?)
     }
 
     fn cuMemMapArrayAsync(mapInfoList: *mut CUarrayMapInfo, count: c_uint, hStream: CUstream) {

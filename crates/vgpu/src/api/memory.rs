@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, put, put_optional, unsupported};
+use super::{driver_functions, unsupported, write_optional, write_out};
 use crate::context::{Context, current, current_or_owner};
 use crate::driver;
 use crate::error::{Code, Res, ensure};
@@ -13,7 +13,7 @@ use crate::memory::heap::{Block, Kind};
 use crate::memory::{globals, host, mapping, window};
 
 /// Rows of pitched memory start at multiples of this.
-const PITCH: usize = 512;
+const PITCH_ALIGNMENT: usize = 512;
 
 /// Frees a block of one of the given kinds after all work of the context, as CUDA does. Without a current
 /// context that is the block's own.
@@ -36,18 +36,18 @@ pub(crate) fn free_after_work(address: u64, kinds: &[Kind]) -> Res {
     let block = block.ok_or(Code::INVALID_VALUE)?;
     let outcome = context.map_or_else(|| current_or_owner(block.owner.ctx), Ok)?.synchronize();
     driver::free(address)?;
-    // A spoilt context says so at every call; the memory is given back all the same.
+    // A poisoned context says so at every call; the memory is given back all the same.
     outcome
 }
 
-/// [`alloc_patiently`] for calls that a capture may forbid.
-fn alloc_now(context: &Context, size: usize, kind: Kind, flags: u32) -> Res<Block> {
+/// [`alloc_with_retry`] for calls that a capture may forbid.
+fn alloc_checking_capture(context: &Context, size: usize, kind: Kind, flags: u32) -> Res<Block> {
     capture::check_unsafe_call()?;
-    alloc_patiently(context, size, kind, 0, flags)
+    alloc_with_retry(context, size, kind, 0, flags)
 }
 
 /// Allocates; if there is no room, once more after the work that may free some.
-pub(crate) fn alloc_patiently(context: &Context, size: usize, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
+pub(crate) fn alloc_with_retry(context: &Context, size: usize, kind: Kind, pool: u64, flags: u32) -> Res<Block> {
     match driver::alloc(context, size as u64, kind, pool, flags) {
         Err(error) if error.code == Code::OUT_OF_MEMORY => {
             context.synchronize()?;
@@ -64,7 +64,7 @@ fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
     if size == 0 {
         return Ok(std::ptr::null_mut());
     }
-    let block = alloc_now(&context, size, Kind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    let block = alloc_checking_capture(&context, size, Kind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
     Ok(block.start as *mut c_void)
 }
 
@@ -81,29 +81,29 @@ fn is_mapped(start: usize, len: usize) -> bool {
 driver_functions! {
     fn cuMemGetInfo(free: *mut usize, total: *mut usize) {
         let context = current()?;
-        put_optional(free, context.device.free_bytes() as usize);
-        put_optional(total, context.device.memory_bytes as usize);
+        write_optional(free, context.device.free_bytes() as usize);
+        write_optional(total, context.device.memory_bytes as usize);
         Ok(())
     }
 
     fn cuMemAlloc(dptr: *mut CUdeviceptr, bytesize: usize) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
-        put(dptr, alloc_now(&*current()?, bytesize, Kind::Device, 0)?.start)
+        write_out(dptr, alloc_checking_capture(&*current()?, bytesize, Kind::Device, 0)?.start)
     }
 
     fn cuMemAllocPitch(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) {
         ensure(!dptr.is_null() && !pPitch.is_null(), Code::INVALID_VALUE)?;
         ensure(matches!(ElementSizeBytes, 4 | 8 | 16) && WidthInBytes > 0, Code::INVALID_VALUE)?;
-        let pitch = WidthInBytes.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
+        let pitch = WidthInBytes.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(Code::OUT_OF_MEMORY)?;
         let size = pitch.checked_mul(Height).ok_or(Code::OUT_OF_MEMORY)?;
-        let block = alloc_now(&*current()?, size, Kind::Device, 0)?;
-        put(pPitch, pitch)?;
-        put(dptr, block.start)
+        let block = alloc_checking_capture(&*current()?, size, Kind::Device, 0)?;
+        write_out(pPitch, pitch)?;
+        write_out(dptr, block.start)
     }
 
     fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytesize: usize, flags: c_uint) {
         ensure(!dptr.is_null() && matches!(flags, 1 | 2), Code::INVALID_VALUE)?;
-        put(dptr, alloc_now(&*current()?, bytesize, Kind::Managed, flags)?.start)
+        write_out(dptr, alloc_checking_capture(&*current()?, bytesize, Kind::Managed, flags)?.start)
     }
 
     fn cuMemFree(dptr: CUdeviceptr) {
@@ -116,19 +116,19 @@ driver_functions! {
         let variable = || globals::find(dptr).map(|g| (g.start, g.size));
         let mapped = || mapping::find(dptr).map(|m| (m.start, m.len));
         let (start, size) = block.or_else(variable).or_else(mapped).ok_or(Code::NOT_FOUND)?;
-        put_optional(pbase, start);
-        put_optional(psize, size as usize);
+        write_optional(pbase, start);
+        write_optional(psize, size as usize);
         Ok(())
     }
 
     fn cuMemAllocHost(pp: *mut *mut c_void, bytesize: usize) {
         ensure(!pp.is_null(), Code::INVALID_VALUE)?;
-        put(pp, host_alloc(bytesize, 0)?)
+        write_out(pp, host_alloc(bytesize, 0)?)
     }
 
     fn cuMemHostAlloc(pp: *mut *mut c_void, bytesize: usize, Flags: c_uint) {
         ensure(!pp.is_null(), Code::INVALID_VALUE)?;
-        put(pp, host_alloc(bytesize, Flags)?)
+        write_out(pp, host_alloc(bytesize, Flags)?)
     }
 
     fn cuMemFreeHost(p: *mut c_void) {
@@ -141,7 +141,7 @@ driver_functions! {
         let address = p.addr() as u64;
         let is_host_block = driver::heap()?.find(address).is_some_and(|b| !b.kind.is_device());
         ensure(is_host_block || host::find(address).is_some(), Code::INVALID_VALUE)?;
-        put(pdptr, address)
+        write_out(pdptr, address)
     }
 
     fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) {
@@ -149,7 +149,7 @@ driver_functions! {
         let address = p.addr() as u64;
         let block = driver::heap()?.find(address).filter(|b| b.kind == Kind::Host).map(|b| b.flags);
         let flags = block.or_else(|| host::find(address).map(|r| r.flags)).ok_or(Code::INVALID_VALUE)?;
-        put(pFlags, flags)
+        write_out(pFlags, flags)
     }
 
     fn cuMemHostRegister(p: *mut c_void, bytesize: usize, Flags: c_uint) {

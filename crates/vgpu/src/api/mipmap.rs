@@ -3,7 +3,7 @@
 use rtcg_cuda_sys::*;
 
 use super::array::{address_levels, check_shape};
-use super::{Handle, driver_functions, put};
+use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS, MIPMAPS};
 use crate::error::{Code, Res, ensure};
@@ -57,13 +57,13 @@ fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArra
 driver_functions! {
     fn cuMipmappedArrayCreate(pHandle: *mut CUmipmappedArray, pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: c_uint) {
         ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        put(pHandle, create(pMipmappedArrayDesc.as_ref().ok_or(Code::INVALID_VALUE)?, numMipmapLevels)?)
+        write_out(pHandle, create(pMipmappedArrayDesc.as_ref().ok_or(Code::INVALID_VALUE)?, numMipmapLevels)?)
     }
 
     fn cuMipmappedArrayGetLevel(pLevelArray: *mut CUarray, hMipmappedArray: CUmipmappedArray, level: c_uint) {
         let mipmap = MIPMAPS.get(hMipmappedArray.number())?;
         let level = mipmap.levels.get(level as usize).ok_or(Code::INVALID_VALUE)?;
-        put(pLevelArray, CUarray::from_number(*level))
+        write_out(pLevelArray, CUarray::from_number(*level))
     }
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {

@@ -18,7 +18,6 @@ pub(crate) mod ipc;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
 pub(crate) mod library;
-pub(crate) mod link_text;
 pub(crate) mod linker;
 pub(crate) mod mapping;
 pub(crate) mod memory;
@@ -28,6 +27,7 @@ pub(crate) mod module;
 pub(crate) mod occupancy;
 pub(crate) mod pointer;
 pub(crate) mod pool;
+pub(crate) mod ptx_linker;
 pub(crate) mod stream;
 pub(crate) mod stream_memory;
 pub(crate) mod texture;
@@ -140,7 +140,7 @@ pub(crate) fn catch(body: impl FnOnce() -> Res) -> Res {
 ///
 /// # Safety
 /// `place` is null or valid for writing a `T`.
-pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Res {
+pub(crate) unsafe fn write_out<T>(place: *mut T, value: T) -> Res {
     ensure(!place.is_null(), Code::INVALID_VALUE)?;
     // SAFETY: not null, so valid by this function's contract. C callers may pass unaligned places.
     unsafe { place.write_unaligned(value) };
@@ -151,7 +151,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Res {
 ///
 /// # Safety
 /// `place` is null or valid for writing a `T`.
-pub(crate) unsafe fn put_optional<T>(place: *mut T, value: T) {
+pub(crate) unsafe fn write_optional<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as for `put`.
         unsafe { place.write_unaligned(value) };

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use rtcg_cuda_sys::*;
 
 use super::jit_options::{self, JitOptions};
-use super::{Handle, driver_functions, put, put_optional, text};
+use super::{Handle, driver_functions, text, write_optional, write_out};
 use crate::context::current;
 use crate::driver::MODULES;
 use crate::error::{Code, Res, ensure};
@@ -81,7 +81,7 @@ unsafe fn load(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res 
             // SAFETY: this function's contract.
             unsafe { options.finish("", "") };
             // SAFETY: as above.
-            unsafe { put(place, CUmodule::from_number(module.handle)) }
+            unsafe { write_out(place, CUmodule::from_number(module.handle)) }
         }
         Err(error) => {
             // SAFETY: as above.
@@ -123,26 +123,26 @@ driver_functions! {
     }
 
     fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) {
-        put(mode, CUmoduleLoadingMode::CU_MODULE_LAZY_LOADING)
+        write_out(mode, CUmoduleLoadingMode::CU_MODULE_LAZY_LOADING)
     }
 
     fn cuModuleGetFunction(hfunc: *mut CUfunction, hmod: CUmodule, name: *const c_char) {
         ensure(!hfunc.is_null(), Code::INVALID_VALUE)?;
         let name = text(name)?;
         let module = MODULES.get(hmod.number())?;
-        put(hfunc, CUfunction::from_number(module.function(name)?))
+        write_out(hfunc, CUfunction::from_number(module.function(name)?))
     }
 
     fn cuModuleGetFunctionCount(count: *mut c_uint, mod_: CUmodule) {
         let module = MODULES.get(mod_.number())?;
-        put(count, module.loaded.kernel_names().count() as c_uint)
+        write_out(count, module.loaded.kernel_names().count() as c_uint)
     }
 
     fn cuModuleEnumerateFunctions(functions: *mut CUfunction, numFunctions: c_uint, mod_: CUmodule) {
         let module = MODULES.get(mod_.number())?;
         ensure(!functions.is_null(), Code::INVALID_VALUE)?;
         for (i, name) in module.loaded.kernel_names().take(numFunctions as usize).enumerate() {
-            put(functions.add(i), CUfunction::from_number(module.function(name)?))?;
+            write_out(functions.add(i), CUfunction::from_number(module.function(name)?))?;
         }
         Ok(())
     }
@@ -151,8 +151,8 @@ driver_functions! {
         ensure(!dptr.is_null() || !bytes.is_null(), Code::INVALID_VALUE)?;
         let name = text(name)?;
         let global = MODULES.get(hmod.number())?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
-        put_optional(dptr, global.address);
-        put_optional(bytes, global.size as usize);
+        write_optional(dptr, global.address);
+        write_optional(bytes, global.size as usize);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_uint};
 use rtcg_cuda_sys::*;
 
 use super::function::function_in;
-use super::{driver_functions, put};
+use super::{driver_functions, write_out};
 use crate::context::current;
 use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
@@ -76,25 +76,25 @@ fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, l
 
 driver_functions! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize) {
-        put(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+        write_out(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize, flags: c_uint) {
         ensure(flags <= 1, Code::INVALID_VALUE)?;
-        put(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+        write_out(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
     }
 
     fn cuOccupancyMaxPotentialBlockSize(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int) {
         let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
-        put(minGridSize, grid)?;
-        put(blockSize, block)
+        write_out(minGridSize, grid)?;
+        write_out(blockSize, block)
     }
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int, flags: c_uint) {
         ensure(flags <= 1, Code::INVALID_VALUE)?;
         let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
-        put(minGridSize, grid)?;
-        put(blockSize, block)
+        write_out(minGridSize, grid)?;
+        write_out(blockSize, block)
     }
 
     fn cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) {
@@ -104,6 +104,6 @@ driver_functions! {
         let taken = function.kernel.static_shared() + RESERVED_SHARED;
         let share = SHARED_PER_MULTIPROCESSOR / blocks / SHARED_UNIT * SHARED_UNIT;
         let share = share.min(MAX_SHARED_OPTIN + RESERVED_SHARED);
-        put(dynamicSmemSize, share.saturating_sub(taken) as usize)
+        write_out(dynamicSmemSize, share.saturating_sub(taken) as usize)
     }
 }

@@ -4,18 +4,18 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put};
+use super::{Handle, driver_functions, write_out};
 use crate::context::{CONTEXTS, current};
 use crate::device;
 use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::memory::copy::check_device;
 use crate::memory::heap::Kind;
-use crate::memory::hints::{self, Subject};
+use crate::memory::hints::{self, Advice};
 use crate::memory::{globals, host, mapping};
 
 /// An address in memory that the device knows.
-struct Known {
+struct AddressInfo {
     start: u64,
     size: u64,
     ctx: u64,
@@ -25,9 +25,9 @@ struct Known {
     pool: u64,
 }
 
-fn find(address: u64) -> Option<Known> {
+fn find(address: u64) -> Option<AddressInfo> {
     if let Some(b) = driver::heap().ok()?.find(address) {
-        return Some(Known {
+        return Some(AddressInfo {
             start: b.start,
             size: b.size,
             ctx: b.owner.ctx,
@@ -39,15 +39,23 @@ fn find(address: u64) -> Option<Known> {
     }
     if let Some(g) = globals::find(address) {
         let kind = if g.managed { Kind::Managed } else { Kind::Device };
-        return Some(Known { start: g.start, size: g.size, ctx: g.ctx, device: g.device, kind, id: g.module, pool: 0 });
+        return Some(AddressInfo {
+            start: g.start,
+            size: g.size,
+            ctx: g.ctx,
+            device: g.device,
+            kind,
+            id: g.module,
+            pool: 0,
+        });
     }
     if let Some(m) = mapping::find(address) {
         // Mapped memory belongs to no context.
         let (start, size) = (m.start, m.len);
-        return Some(Known { start, size, ctx: 0, device: m.device, kind: Kind::Device, id: start, pool: 0 });
+        return Some(AddressInfo { start, size, ctx: 0, device: m.device, kind: Kind::Device, id: start, pool: 0 });
     }
     let r = host::find(address)?;
-    Some(Known { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })
+    Some(AddressInfo { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })
 }
 
 /// Whether the kernels of the calling thread's context may not use another device's memory at `address`.
@@ -59,7 +67,7 @@ fn is_refused(address: u64) -> bool {
 ///
 /// # Safety
 /// `data` is null or valid for the attribute's type.
-unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known: &Known, address: u64) -> Res {
+unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, known: &AddressInfo, address: u64) -> Res {
     use CUpointer_attribute as A;
     let memory_type =
         if known.kind == Kind::Host { CUmemorytype::CU_MEMORYTYPE_HOST } else { CUmemorytype::CU_MEMORYTYPE_DEVICE };
@@ -68,39 +76,45 @@ unsafe fn put_attribute(data: *mut c_void, attribute: CUpointer_attribute, known
         match attribute {
             A::CU_POINTER_ATTRIBUTE_CONTEXT => {
                 let handle = CONTEXTS.find(|c| c.id == known.ctx).map_or(0, |c| c.handle);
-                put(data.cast(), CUcontext::from_number(handle))
+                write_out(data.cast(), CUcontext::from_number(handle))
             }
-            A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => put(data.cast(), memory_type),
+            A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => write_out(data.cast(), memory_type),
             // Kernels reach it all the same, but are told by the rules of several GPUs.
             A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_refused(address) => Code::INVALID_VALUE.err(),
-            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => put(data.cast(), address),
+            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => write_out(data.cast(), address),
             // Plain device memory has no host address in CUDA's terms, although it has one here.
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => Code::INVALID_VALUE.err(),
-            A::CU_POINTER_ATTRIBUTE_HOST_POINTER => put(data.cast(), address),
-            A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => put(data.cast::<c_int>(), 0),
-            A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => put(data.cast(), known.id),
-            A::CU_POINTER_ATTRIBUTE_IS_MANAGED => put(data.cast::<c_uint>(), c_uint::from(known.kind == Kind::Managed)),
-            A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => put(data.cast(), known.device as c_int),
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER => write_out(data.cast(), address),
+            A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => write_out(data.cast::<c_int>(), 0),
+            A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => {
+                write_out(data.cast(), known.id)
+            }
+            A::CU_POINTER_ATTRIBUTE_IS_MANAGED => {
+                write_out(data.cast::<c_uint>(), c_uint::from(known.kind == Kind::Managed))
+            }
+            A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => write_out(data.cast(), known.device as c_int),
             A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
                 let is_plain =
                     driver::heap()?.find(address).is_some_and(|b| b.kind == Kind::Device && b.owner.pool == 0);
-                put(data.cast::<c_uint>(), c_uint::from(is_plain))
+                write_out(data.cast::<c_uint>(), c_uint::from(is_plain))
             }
             A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => {
-                put(data.cast::<c_uint>(), 0)
+                write_out(data.cast::<c_uint>(), 0)
             }
             A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR | A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => {
-                put(data.cast(), known.start)
+                write_out(data.cast(), known.start)
             }
-            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE | A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => put(data.cast(), known.size),
-            A::CU_POINTER_ATTRIBUTE_MAPPED => put(data.cast::<c_uint>(), 1),
-            A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => put(data.cast::<u64>(), 0),
+            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE | A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => {
+                write_out(data.cast(), known.size)
+            }
+            A::CU_POINTER_ATTRIBUTE_MAPPED => write_out(data.cast::<c_uint>(), 1),
+            A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => write_out(data.cast::<u64>(), 0),
             A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
                 let refused = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
                 let allowed = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-                put(data.cast(), if is_refused(address) { refused } else { allowed })
+                write_out(data.cast(), if is_refused(address) { refused } else { allowed })
             }
-            A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => put(data.cast(), known.pool),
+            A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => write_out(data.cast(), known.pool),
             _ => Code::INVALID_VALUE.err(),
         }
     }
@@ -144,19 +158,19 @@ fn advise(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce()
     current()?;
     let allocation = managed(address, count)?;
     let (subject, value) = match advice.0 {
-        1 => (Subject::ReadMostly, Some(1)),
-        2 => (Subject::ReadMostly, None),
-        3 => (Subject::PreferredLocation, Some(place()?)),
-        4 => (Subject::PreferredLocation, None),
-        5 => (Subject::AccessedBy(place()?), Some(1)),
-        _ => (Subject::AccessedBy(place()?), None),
+        1 => (Advice::ReadMostly, Some(1)),
+        2 => (Advice::ReadMostly, None),
+        3 => (Advice::PreferredLocation, Some(place()?)),
+        4 => (Advice::PreferredLocation, None),
+        5 => (Advice::AccessedBy(place()?), Some(1)),
+        _ => (Advice::AccessedBy(place()?), None),
     };
     hints::set(allocation, subject, address, count as u64, value);
     Ok(())
 }
 
 fn prefetch(address: u64, count: usize, place: c_int) -> Res {
-    hints::set(managed(address, count)?, Subject::LastPrefetch, address, count as u64, Some(place));
+    hints::set(managed(address, count)?, Advice::LastPrefetch, address, count as u64, Some(place));
     Ok(())
 }
 
@@ -164,7 +178,7 @@ fn prefetch(address: u64, count: usize, place: c_int) -> Res {
 ///
 /// # Safety
 /// `data` is null or valid for `size` bytes.
-unsafe fn put_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
+unsafe fn write_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
     current()?;
     let allocation = managed(address, count)?;
     ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), Code::INVALID_VALUE)?;
@@ -176,9 +190,9 @@ unsafe fn put_range(data: *mut c_void, size: usize, attribute: c_uint, address: 
         Some(_) => CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0,
     };
     let id = |place: Option<c_int>| place.filter(|&p| p >= 0).unwrap_or(0);
-    let (preferred, last) = (|| get(Subject::PreferredLocation), || get(Subject::LastPrefetch));
+    let (preferred, last) = (|| get(Advice::PreferredLocation), || get(Advice::LastPrefetch));
     let value = match attribute {
-        1 => get(Subject::ReadMostly).unwrap_or(0),
+        1 => get(Advice::ReadMostly).unwrap_or(0),
         2 => preferred().unwrap_or(CU_DEVICE_INVALID),
         4 => last().unwrap_or(CU_DEVICE_INVALID),
         5 => kind(preferred()) as c_int,
@@ -187,23 +201,23 @@ unsafe fn put_range(data: *mut c_void, size: usize, attribute: c_uint, address: 
         8 => id(last()),
         3 => {
             let ordinals = std::iter::once(CU_DEVICE_CPU).chain(0..device::devices().len() as c_int);
-            let mut users = ordinals.filter(|&d| get(Subject::AccessedBy(d)).is_some());
+            let mut users = ordinals.filter(|&d| get(Advice::AccessedBy(d)).is_some());
             for i in 0..size / 4 {
                 // SAFETY: `i` is within the `size` bytes.
-                unsafe { put(data.cast::<c_int>().add(i), users.next().unwrap_or(CU_DEVICE_INVALID))? };
+                unsafe { write_out(data.cast::<c_int>().add(i), users.next().unwrap_or(CU_DEVICE_INVALID))? };
             }
             return Ok(());
         }
         _ => return Code::INVALID_VALUE.err(),
     };
     // SAFETY: `data` has four bytes.
-    unsafe { put(data.cast(), value) }
+    unsafe { write_out(data.cast(), value) }
 }
 
 driver_functions! {
     fn cuPointerGetAttribute(data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
         let known = find(ptr).ok_or(Code::INVALID_VALUE)?;
-        put_attribute(data, attribute, &known, ptr)
+        write_attribute(data, attribute, &known, ptr)
     }
 
     fn cuPointerGetAttributes(numAttributes: c_uint, attributes: *mut CUpointer_attribute, data: *mut *mut c_void, ptr: CUdeviceptr) {
@@ -213,12 +227,12 @@ driver_functions! {
             let (attribute, place) = (*attributes.add(i), *data.add(i));
             ensure(!place.is_null() && (1..=21).contains(&attribute.0), Code::INVALID_VALUE)?;
             // What an address does not have is zero; only wrong attributes are errors.
-            let given = known.as_ref().map(|k| put_attribute(place, attribute, k, ptr));
+            let given = known.as_ref().map(|k| write_attribute(place, attribute, k, ptr));
             if !matches!(given, Some(Ok(()))) {
                 place.cast::<u8>().write_bytes(0, attribute_bytes(attribute));
             }
             if known.is_none() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL {
-                put(place.cast::<c_int>(), CU_DEVICE_INVALID)?;
+                write_out(place.cast::<c_int>(), CU_DEVICE_INVALID)?;
             }
         }
         Ok(())
@@ -254,14 +268,14 @@ driver_functions! {
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {
-        put_range(data, dataSize, attribute.0 as c_uint, devPtr, count)
+        write_range(data, dataSize, attribute.0 as c_uint, devPtr, count)
     }
 
     fn cuMemRangeGetAttributes(data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut CUmem_range_attribute, numAttributes: usize, devPtr: CUdeviceptr, count: usize) {
         ensure(!data.is_null() && !dataSizes.is_null() && !attributes.is_null() && numAttributes > 0, Code::INVALID_VALUE)?;
         (0..numAttributes).try_for_each(|i| {
             let (place, size, attribute) = (*data.add(i), *dataSizes.add(i), *attributes.add(i));
-            put_range(place, size, attribute.0 as c_uint, devPtr, count)
+            write_range(place, size, attribute.0 as c_uint, devPtr, count)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Memory in stream order, and memory pools.
 //!
 //! An allocation in stream order is there when the call returns, which is earlier than asked for;
-//! a free happens when its turn comes in the stream.
+//! a free happens when it reaches the head of the stream.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::memory::alloc_patiently;
-use super::{Handle, driver_functions, put, unsupported};
+use super::memory::alloc_with_retry;
+use super::{Handle, driver_functions, unsupported, write_out};
 use crate::context::Context;
 use crate::device::{self, Device, device};
 use crate::driver::{self, POOLS, stream_and_context};
 use crate::error::{Code, Res, ensure};
 use crate::graph::{self, Action, GraphMemory, capture};
 use crate::memory::heap::Kind;
-use crate::memory::ipc::{self, Place, Ticket};
+use crate::memory::ipc::{self, IpcRecord, SharedBlock};
 use crate::objects::Pool;
-use crate::stream::{Fences, Stream, Work};
+use crate::stream::{Stream, StreamPoints, Work};
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {
@@ -44,7 +44,7 @@ fn alloc(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
         // As on a real driver; freeing the null pointer is success, too.
         return Ok(0);
     }
-    let block = alloc_patiently(ctx, size, Kind::Device, pool_handle, 0)?;
+    let block = alloc_with_retry(ctx, size, Kind::Device, pool_handle, 0)?;
     if let Err(error) = pool.charge(block.charged) {
         // The block was not charged to the pool, so it must not be given back to it.
         let freed = driver::heap()?.free(block.start)?;
@@ -92,20 +92,20 @@ driver_functions! {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
         if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
-            return put(dptr, start);
+            return write_out(dptr, start);
         }
         capture::check_unsafe_call()?;
-        put(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
+        write_out(dptr, alloc(&context, bytesize, current_pool(context.device)?)?)
     }
 
     fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
         ensure(!dptr.is_null(), Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
         if let Some(start) = captured_alloc(&context, &stream, bytesize)? {
-            return put(dptr, start);
+            return write_out(dptr, start);
         }
         capture::check_unsafe_call()?;
-        put(dptr, alloc(&context, bytesize, pool.number())?)
+        write_out(dptr, alloc(&context, bytesize, pool.number())?)
     }
 
     fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
@@ -119,26 +119,26 @@ driver_functions! {
         capture::check_unsafe_call()?;
         if graph::memory::find(dptr).is_some() {
             let release = move || graph::memory::release(dptr).unwrap_or(Ok(()));
-            stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(release)));
+            stream.submit(&context, StreamPoints::new(), Work::CleanUp(Box::new(release)));
             return Ok(());
         }
         let block = driver::heap()?.find(dptr).filter(|b| {
             b.start == dptr && b.kind != Kind::Host && (b.kind != Kind::Imported || b.owner.pool != 0)
         });
         ensure(block.is_some(), Code::INVALID_VALUE)?;
-        if let Some(_turn) = stream.try_turn(&context) {
+        if let Some(_turn) = stream.try_run_inline(&context) {
             return driver::free(dptr);
         }
-        stream.submit(&context, Fences::new(), Work::CleanUp(Box::new(move || driver::free(dptr))));
+        stream.submit(&context, StreamPoints::new(), Work::CleanUp(Box::new(move || driver::free(dptr))));
         Ok(())
     }
 
     fn cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice) {
-        put(pool_out, CUmemoryPool::from_number(default_pool(device(dev)?)?))
+        write_out(pool_out, CUmemoryPool::from_number(default_pool(device(dev)?)?))
     }
 
     fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
-        put(pool, CUmemoryPool::from_number(current_pool(device(dev)?)?))
+        write_out(pool, CUmemoryPool::from_number(current_pool(device(dev)?)?))
     }
 
     fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) {
@@ -147,12 +147,12 @@ driver_functions! {
 
     fn cuMemGetDefaultMemPool(pool_out: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
         ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::NOT_SUPPORTED)?;
-        put(pool_out, CUmemoryPool::from_number(default_pool(device_of(location)?)?))
+        write_out(pool_out, CUmemoryPool::from_number(default_pool(device_of(location)?)?))
     }
 
     fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
         ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::NOT_SUPPORTED)?;
-        put(pool, CUmemoryPool::from_number(current_pool(device_of(location)?)?))
+        write_out(pool, CUmemoryPool::from_number(current_pool(device_of(location)?)?))
     }
 
     fn cuMemSetMemPool(location: *mut CUmemLocation, type_: CUmemAllocationType, pool: CUmemoryPool) {
@@ -171,11 +171,11 @@ driver_functions! {
         let device = device_of(&raw const props.location)?;
         let mut made = Pool::new(device.ordinal, props.maxSize as u64, false);
         if props.handleTypes.0 == 1 {
-            let place = Place { device: u64::from(device.ordinal), ..Place::default() };
-            made.ticket = Some(Ticket::new(ipc::Kind::Pool, place)?);
+            let place = SharedBlock { device: u64::from(device.ordinal), ..SharedBlock::default() };
+            made.ipc_record = Some(IpcRecord::new(ipc::Kind::Pool, place)?);
         }
         let (handle, _) = POOLS.insert_with(|_| Arc::new(made))?;
-        put(pool, CUmemoryPool::from_number(handle))
+        write_out(pool, CUmemoryPool::from_number(handle))
     }
 
     fn cuMemPoolDestroy(pool: CUmemoryPool) {
@@ -203,7 +203,7 @@ driver_functions! {
             4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
             6 | 8 => {
                 ensure(value.cast::<u64>().read_unaligned() == 0, Code::INVALID_VALUE)?;
-                pool.reset_high();
+                pool.reset_high_water();
             }
             _ => return Code::INVALID_VALUE.err(),
         }
@@ -214,11 +214,11 @@ driver_functions! {
         let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         let (used, high) = pool.usage();
         match attr.0 {
-            1..=3 => put(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),
-            4 => put(value.cast::<u64>(), pool.release_threshold.load(Ordering::Relaxed)),
+            1..=3 => write_out(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),
+            4 => write_out(value.cast::<u64>(), pool.release_threshold.load(Ordering::Relaxed)),
             // Memory is taken from the device block by block: what is used is what is reserved.
-            5 | 7 => put(value.cast::<u64>(), used),
-            6 | 8 => put(value.cast::<u64>(), high),
+            5 | 7 => write_out(value.cast::<u64>(), used),
+            6 | 8 => write_out(value.cast::<u64>(), high),
             _ => Code::INVALID_VALUE.err(),
         }
     }
@@ -242,6 +242,6 @@ driver_functions! {
 
     fn cuMemPoolGetAccess(flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation) {
         let pool = POOLS.get_or(memPool.number(), Code::INVALID_VALUE)?;
-        put(flags, pool.access(device_of(location)?.ordinal))
+        write_out(flags, pool.access(device_of(location)?.ordinal))
     }
 }

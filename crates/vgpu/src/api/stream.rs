@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rtcg_cuda_sys::*;
 
 use super::context::PRIORITIES;
-use super::{Handle, driver_functions, put, put_optional};
+use super::{Handle, driver_functions, write_optional, write_out};
 use crate::context::{current, current_alive};
 use crate::driver::{EVENTS, STREAMS, stream_and_context};
 use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, Plain, capture};
-use crate::stream::{Fences, Kind, Stream, Work};
+use crate::graph::{Action, AssertSend, capture};
+use crate::stream::{Kind, Stream, StreamPoints, Work};
 
 fn create(flags: c_uint, priority: c_int) -> Res<CUstream> {
     ensure(flags <= 1, Code::INVALID_VALUE)?;
@@ -20,7 +20,7 @@ fn create(flags: c_uint, priority: c_int) -> Res<CUstream> {
     let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
     let make = |_| Stream::new(Arc::downgrade(&context), context.id, kind, priority);
     let (handle, stream) = STREAMS.insert_with(make)?;
-    context.adopt(&stream);
+    context.add_stream(&stream);
     Ok(CUstream::from_number(handle))
 }
 
@@ -41,12 +41,12 @@ impl UserData {
 driver_functions! {
     fn cuStreamCreate(phStream: *mut CUstream, Flags: c_uint) {
         ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
-        put(phStream, create(Flags, 0)?)
+        write_out(phStream, create(Flags, 0)?)
     }
 
     fn cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int) {
         ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
-        put(phStream, create(flags, priority)?)
+        write_out(phStream, create(flags, priority)?)
     }
 
     fn cuStreamDestroy(hStream: CUstream) {
@@ -57,47 +57,47 @@ driver_functions! {
     }
 
     fn cuStreamGetPriority(hStream: CUstream, priority: *mut c_int) {
-        put(priority, stream_and_context(hStream.number())?.1.priority)
+        write_out(priority, stream_and_context(hStream.number())?.1.priority)
     }
 
     fn cuStreamGetDevice(hStream: CUstream, device: *mut CUdevice) {
-        put(device, stream_and_context(hStream.number())?.0.device.ordinal as CUdevice)
+        write_out(device, stream_and_context(hStream.number())?.0.device.ordinal as CUdevice)
     }
 
     fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) {
         let (_, stream) = stream_and_context(hStream.number())?;
         // A real driver answers this of no stream that is captured, whatever the mode.
         capture::refuse(&stream)?;
-        put(flags, c_uint::from(stream.kind == Kind::NonBlocking))
+        write_out(flags, c_uint::from(stream.kind == Kind::NonBlocking))
     }
 
     fn cuStreamGetId(hStream: CUstream, streamId: *mut u64) {
-        put(streamId, stream_and_context(hStream.number())?.1.id)
+        write_out(streamId, stream_and_context(hStream.number())?.1.id)
     }
 
     fn cuStreamGetCtx(hStream: CUstream, pctx: *mut CUcontext) {
         let (context, _) = stream_and_context(hStream.number())?;
-        put(pctx, CUcontext::from_number(context.handle))
+        write_out(pctx, CUcontext::from_number(context.handle))
     }
 
     fn cuStreamGetCtx_v2(hStream: CUstream, pCtx: *mut CUcontext, pGreenCtx: *mut CUgreenCtx) {
         let (context, _) = stream_and_context(hStream.number())?;
-        put_optional(pGreenCtx, CUgreenCtx::null());
-        put(pCtx, CUcontext::from_number(context.handle))
+        write_optional(pGreenCtx, CUgreenCtx::null());
+        write_out(pCtx, CUcontext::from_number(context.handle))
     }
 
     fn cuStreamGetGreenCtx(hStream: CUstream, phCtx: *mut CUgreenCtx) {
         stream_and_context(hStream.number())?;
-        put(phCtx, CUgreenCtx::null())
+        write_out(phCtx, CUgreenCtx::null())
     }
 
     fn cuStreamQuery(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.number())?;
         capture::refuse(&stream)?;
         capture::check_unsafe_call()?;
-        crate::stream::chaos::nudge();
+        crate::stream::chaos::run_one_on_query();
         ensure(stream.is_idle(), Code::NOT_READY)?;
-        context.outcome()
+        context.wait_result()
     }
 
     fn cuStreamSynchronize(hStream: CUstream) {
@@ -109,7 +109,7 @@ driver_functions! {
             context.wait_for_blocking_streams()?;
         }
         context.wait_for_all([stream.fence()])?;
-        context.outcome()
+        context.wait_result()
     }
 
     fn cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint) {
@@ -127,7 +127,7 @@ driver_functions! {
         }
         // A point of the same stream has passed anyway when later work of it runs.
         if let Some(fence) = event.fence().filter(|f| f.stream().id != stream.id) {
-            stream.submit(&context, Fences::from_elem(fence, 1), Work::Wait);
+            stream.submit(&context, StreamPoints::from_elem(fence, 1), Work::Wait);
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.number())?;
         capture::refuse(&stream)?;
         let data = UserData(userData);
-        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
+        stream.submit(&context, StreamPoints::new(), Work::Host(Box::new(move |before| {
             let status = before.map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
             // SAFETY: the program gave this function to be called with this pointer.
             unsafe { callback(hStream, status, data.get()) };
@@ -149,11 +149,11 @@ driver_functions! {
     fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) {
         let function = fn_.ok_or(Code::INVALID_VALUE)?;
         let (context, stream) = stream_and_context(hStream.number())?;
-        if capture::intercept(&stream, || Ok(Action::Host(function, Plain(userData))))? {
+        if capture::intercept(&stream, || Ok(Action::Host(function, AssertSend(userData))))? {
             return Ok(());
         }
         let data = UserData(userData);
-        stream.submit(&context, Fences::new(), Work::Host(Box::new(move |before| {
+        stream.submit(&context, StreamPoints::new(), Work::Host(Box::new(move |before| {
             if before.is_ok() {
                 // SAFETY: the program gave this function to be called with this pointer.
                 unsafe { function(data.get()) };
@@ -187,7 +187,7 @@ driver_functions! {
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {}
             _ => return Code::INVALID_VALUE.err(),
         }
-        put(value_out, value)
+        write_out(value_out, value)
     }
 
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {

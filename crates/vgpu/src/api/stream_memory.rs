@@ -13,7 +13,7 @@ use crate::error::{Code, Res, ensure};
 use crate::exec;
 use crate::graph::{Action, capture};
 use crate::memory::copy::check_device;
-use crate::stream::{Fences, Work, is_dropped};
+use crate::stream::{StreamPoints, Work, is_dropped};
 use std::sync::Arc;
 
 /// One operation of `cuStreamBatchMemOp`, checked.
@@ -44,13 +44,13 @@ fn wait(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<Operation> {
 }
 
 impl Operation {
-    pub(crate) fn run(self, ctx: &Context, since: u64) -> Res {
+    pub(crate) fn run(self, ctx: &Context, generation: u64) -> Res {
         match self {
             Operation::Nothing => {}
             Operation::Write { address, value, wide } => store(address, value, wide)?,
             Operation::Wait { address, value, wide, how } => {
                 while !holds(load(address, wide)?, value, wide, how) {
-                    if ctx.is_spoilt() || is_dropped(ctx, since) {
+                    if ctx.is_poisoned() || is_dropped(ctx, generation) {
                         return Ok(());
                     }
                     if exec::is_requested() {
@@ -113,9 +113,9 @@ fn submit(stream: CUstream, operations: Vec<Operation>) -> Res {
         return Ok(());
     }
     let context: Arc<Context> = ctx.clone();
-    let since = ctx.cancel.generation();
-    let work = move || operations.iter().try_for_each(|op| op.run(&context, since));
-    stream.submit(&ctx, Fences::new(), Work::Device(Box::new(work)));
+    let generation = ctx.cancel.generation();
+    let work = move || operations.iter().try_for_each(|op| op.run(&context, generation));
+    stream.submit(&ctx, StreamPoints::new(), Work::Device(Box::new(work)));
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, put};
+use super::{Handle, driver_functions, write_out};
 use crate::context::{Context, current, current_alive};
 use crate::driver::ARRAYS;
 use crate::error::{Code, Res, ensure};
 use crate::graph::capture;
 use crate::texture::registry::{self, Entry, OBJECTS};
-use crate::texture::{Object, Texture, describe, format};
+use crate::texture::{Object, Texture, descriptor, format};
 use std::sync::Arc;
 
 /// Makes a texture object; also what a texture reference stands for.
@@ -19,10 +19,10 @@ pub(crate) fn make_texture(
     view: Option<&CUDA_RESOURCE_VIEW_DESC>,
 ) -> Res<u64> {
     format::prepare();
-    let sampler = describe::sampler(texture)?;
-    let mut seen = describe::resource(resource, texture.flags)?;
+    let sampler = descriptor::sampler(texture)?;
+    let mut seen = descriptor::resource(resource, texture.flags)?;
     if let Some(view) = view {
-        seen = describe::view(seen, view, texture.flags)?;
+        seen = descriptor::view(seen, view, texture.flags)?;
     }
     let entry = Entry {
         ctx_id: context.id,
@@ -41,7 +41,7 @@ pub(crate) fn make_surface(resource: &CUDA_RESOURCE_DESC) -> Res<u64> {
     // SAFETY: the type says that this member was written; all of them are plain numbers.
     let array = ARRAYS.get(unsafe { resource.res.array.hArray }.number())?;
     ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, Code::INVALID_VALUE)?;
-    let seen = describe::resource(resource, CU_TRSF_READ_AS_INTEGER)?;
+    let seen = descriptor::resource(resource, CU_TRSF_READ_AS_INTEGER)?;
     let entry =
         Entry { ctx_id: context.id, object: Object::Surface(seen), resource: *resource, texture: None, view: None };
     Ok(OBJECTS.insert_with(|_| Arc::new(entry))?.0)
@@ -82,7 +82,7 @@ driver_functions! {
         let texture = pTexDesc.as_ref().ok_or(Code::INVALID_VALUE)?;
         let context = current()?;
         capture::check_unsafe_call()?;
-        put(pTexObject, make_texture(&context, resource, texture, pResViewDesc.as_ref())?)
+        write_out(pTexObject, make_texture(&context, resource, texture, pResViewDesc.as_ref())?)
     }
 
     fn cuTexObjectDestroy(texObject: CUtexObject) {
@@ -90,21 +90,21 @@ driver_functions! {
     }
 
     fn cuTexObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject) {
-        put(pResDesc, asked(texObject, true)?.resource)
+        write_out(pResDesc, asked(texObject, true)?.resource)
     }
 
     fn cuTexObjectGetTextureDesc(pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject) {
-        put(pTexDesc, asked(texObject, true)?.texture.ok_or(Code::INVALID_VALUE)?)
+        write_out(pTexDesc, asked(texObject, true)?.texture.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuTexObjectGetResourceViewDesc(pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject) {
-        put(pResViewDesc, asked(texObject, true)?.view.ok_or(Code::INVALID_VALUE)?)
+        write_out(pResViewDesc, asked(texObject, true)?.view.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuSurfObjectCreate(pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC) {
         ensure(!pSurfObject.is_null(), Code::INVALID_VALUE)?;
         capture::check_unsafe_call()?;
-        put(pSurfObject, make_surface(pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?)?)
+        write_out(pSurfObject, make_surface(pResDesc.as_ref().ok_or(Code::INVALID_VALUE)?)?)
     }
 
     fn cuSurfObjectDestroy(surfObject: CUsurfObject) {
@@ -112,13 +112,13 @@ driver_functions! {
     }
 
     fn cuSurfObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject) {
-        put(pResDesc, asked(surfObject, false)?.resource)
+        write_out(pResDesc, asked(surfObject, false)?.resource)
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements: *mut usize, format: CUarray_format, numChannels: c_uint, dev: CUdevice) {
         crate::device::device(dev)?;
-        let is_known = describe::channel_bytes(format).is_ok();
+        let is_known = descriptor::channel_bytes(format).is_ok();
         ensure(is_known && matches!(numChannels, 1 | 2 | 4), Code::INVALID_VALUE)?;
-        put(maxWidthInElements, 1 << 28)
+        write_out(maxWidthInElements, 1 << 28)
     }
 }

@@ -10,12 +10,12 @@ use rtcg_cuda_sys::*;
 use rtcg_ptx::ast::OpaqueType;
 
 use super::texture::{destroy, make_surface, make_texture};
-use super::{Handle, driver_functions, put, text};
+use super::{Handle, driver_functions, text, write_out};
 use crate::context::{Context, current, current_or_owner};
 use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
 use crate::error::{Code, Res, ensure};
 use crate::objects::lock;
-use crate::texture::describe;
+use crate::texture::descriptor;
 
 /// `CUtexref`
 #[derive(Debug)]
@@ -187,7 +187,7 @@ driver_functions! {
                 TEXREFS.insert_with(|_| Arc::new(made))?.0
             }
         };
-        put(pTexRef, CUtexref::from_number(handle))
+        write_out(pTexRef, CUtexref::from_number(handle))
     }
 
     fn cuModuleGetSurfRef(pSurfRef: *mut CUsurfref, hmod: CUmodule, name: *const c_char) {
@@ -198,13 +198,13 @@ driver_functions! {
             Some(handle) => handle,
             None => SURFREFS.insert_with(|_| Arc::new(SurfaceRef { ctx_id, place, bound: Mutex::new(None) }))?.0,
         };
-        put(pSurfRef, CUsurfref::from_number(handle))
+        write_out(pSurfRef, CUsurfref::from_number(handle))
     }
 
     fn cuTexRefCreate(pTexRef: *mut CUtexref) {
         ensure(!pTexRef.is_null(), Code::INVALID_VALUE)?;
         let made = TextureRef { ctx_id: current()?.id, place: None, state: Mutex::new(State::new()) };
-        put(pTexRef, CUtexref::from_number(TEXREFS.insert_with(|_| Arc::new(made))?.0))
+        write_out(pTexRef, CUtexref::from_number(TEXREFS.insert_with(|_| Arc::new(made))?.0))
     }
 
     fn cuTexRefDestroy(hTexRef: CUtexref) {
@@ -239,7 +239,7 @@ driver_functions! {
             state.resource = Some(resource);
             Ok(())
         })?;
-        super::put_optional(ByteOffset, offset as usize);
+        super::write_optional(ByteOffset, offset as usize);
         Ok(())
     }
 
@@ -264,7 +264,7 @@ driver_functions! {
 
     fn cuTexRefSetFormat(hTexRef: CUtexref, fmt: CUarray_format, NumPackedComponents: c_int) {
         ensure(matches!(NumPackedComponents, 1 | 2 | 4), Code::INVALID_VALUE)?;
-        describe::channel_bytes(fmt)?;
+        descriptor::channel_bytes(fmt)?;
         change(hTexRef, |state| {
             (state.format, state.channels) = (fmt, NumPackedComponents as u32);
             Ok(())
@@ -273,7 +273,7 @@ driver_functions! {
 
     fn cuTexRefSetAddressMode(hTexRef: CUtexref, dim: c_int, am: CUaddress_mode) {
         let dim = axis(dim)?;
-        describe::address_mode(am)?;
+        descriptor::address_mode(am)?;
         change(hTexRef, |state| {
             state.texture.addressMode[dim] = am;
             Ok(())
@@ -281,7 +281,7 @@ driver_functions! {
     }
 
     fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        describe::is_linear(fm)?;
+        descriptor::is_linear(fm)?;
         change(hTexRef, |state| {
             state.texture.filterMode = fm;
             Ok(())
@@ -289,7 +289,7 @@ driver_functions! {
     }
 
     fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        describe::is_linear(fm)?;
+        descriptor::is_linear(fm)?;
         change(hTexRef, |state| {
             state.texture.mipmapFilterMode = fm;
             Ok(())
@@ -329,7 +329,7 @@ driver_functions! {
     fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) {
         change(hTexRef, |state| {
             let changed = CUDA_TEXTURE_DESC { flags: Flags, ..state.texture };
-            describe::sampler(&changed)?;
+            descriptor::sampler(&changed)?;
             state.texture = changed;
             Ok(())
         })
@@ -341,58 +341,58 @@ driver_functions! {
             Some(r) if r.resType == CUresourcetype::CU_RESOURCE_TYPE_PITCH2D => Ok(r.res.pitch2D.devPtr),
             _ => Code::INVALID_VALUE.err(),
         })?;
-        put(pdptr, address)
+        write_out(pdptr, address)
     }
 
     fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) {
-        put(phArray, with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_ARRAY))?.res.array.hArray)
+        write_out(phArray, with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_ARRAY))?.res.array.hArray)
     }
 
     fn cuTexRefGetMipmappedArray(phMipmappedArray: *mut CUmipmappedArray, hTexRef: CUtexref) {
         let resource = with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY))?;
-        put(phMipmappedArray, resource.res.mipmap.hMipmappedArray)
+        write_out(phMipmappedArray, resource.res.mipmap.hMipmappedArray)
     }
 
     fn cuTexRefGetAddressMode(pam: *mut CUaddress_mode, hTexRef: CUtexref, dim: c_int) {
         let dim = axis(dim)?;
-        put(pam, with(hTexRef, |state| Ok(state.texture.addressMode[dim]))?)
+        write_out(pam, with(hTexRef, |state| Ok(state.texture.addressMode[dim]))?)
     }
 
     fn cuTexRefGetFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
-        put(pfm, with(hTexRef, |state| Ok(state.texture.filterMode))?)
+        write_out(pfm, with(hTexRef, |state| Ok(state.texture.filterMode))?)
     }
 
     fn cuTexRefGetFormat(pFormat: *mut CUarray_format, pNumChannels: *mut c_int, hTexRef: CUtexref) {
         let (format, channels) = with(hTexRef, |state| Ok((state.format, state.channels)))?;
-        super::put_optional(pFormat, format);
-        super::put_optional(pNumChannels, channels as c_int);
+        super::write_optional(pFormat, format);
+        super::write_optional(pNumChannels, channels as c_int);
         Ok(())
     }
 
     fn cuTexRefGetMipmapFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
-        put(pfm, with(hTexRef, |state| Ok(state.texture.mipmapFilterMode))?)
+        write_out(pfm, with(hTexRef, |state| Ok(state.texture.mipmapFilterMode))?)
     }
 
     fn cuTexRefGetMipmapLevelBias(pbias: *mut f32, hTexRef: CUtexref) {
-        put(pbias, with(hTexRef, |state| Ok(state.texture.mipmapLevelBias))?)
+        write_out(pbias, with(hTexRef, |state| Ok(state.texture.mipmapLevelBias))?)
     }
 
     fn cuTexRefGetMipmapLevelClamp(pminMipmapLevelClamp: *mut f32, pmaxMipmapLevelClamp: *mut f32, hTexRef: CUtexref) {
         let texture = with(hTexRef, |state| Ok(state.texture))?;
-        put(pminMipmapLevelClamp, texture.minMipmapLevelClamp)?;
-        put(pmaxMipmapLevelClamp, texture.maxMipmapLevelClamp)
+        write_out(pminMipmapLevelClamp, texture.minMipmapLevelClamp)?;
+        write_out(pmaxMipmapLevelClamp, texture.maxMipmapLevelClamp)
     }
 
     fn cuTexRefGetMaxAnisotropy(pmaxAniso: *mut c_int, hTexRef: CUtexref) {
-        put(pmaxAniso, with(hTexRef, |state| Ok(state.texture.maxAnisotropy as c_int))?)
+        write_out(pmaxAniso, with(hTexRef, |state| Ok(state.texture.maxAnisotropy as c_int))?)
     }
 
     fn cuTexRefGetBorderColor(pBorderColor: *mut f32, hTexRef: CUtexref) {
-        put(pBorderColor.cast(), with(hTexRef, |state| Ok(state.texture.borderColor))?)
+        write_out(pBorderColor.cast(), with(hTexRef, |state| Ok(state.texture.borderColor))?)
     }
 
     fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) {
-        put(pFlags, with(hTexRef, |state| Ok(state.texture.flags))?)
+        write_out(pFlags, with(hTexRef, |state| Ok(state.texture.flags))?)
     }
 
     fn cuSurfRefSetArray(hSurfRef: CUsurfref, hArray: CUarray, Flags: c_uint) {
@@ -412,7 +412,7 @@ driver_functions! {
     fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) {
         let reference = SURFREFS.get(hSurfRef.number())?;
         let bound = lock(&reference.bound).map(|(array, _)| array);
-        put(phArray, bound.ok_or(Code::INVALID_VALUE)?)
+        write_out(phArray, bound.ok_or(Code::INVALID_VALUE)?)
     }
 
     fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {

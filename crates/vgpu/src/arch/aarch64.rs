@@ -95,10 +95,10 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
 /// # Safety
 /// The stack is alive and not in use.
 pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
-    let place = top - 32;
+    let resume_sp = top - 32;
     // SAFETY: the caller's contract.
-    unsafe { (place as *mut [usize; 4]).write([run as *const () as usize, 0, start as *const () as usize, 0]) };
-    place
+    unsafe { (resume_sp as *mut [usize; 4]).write([run as *const () as usize, 0, start as *const () as usize, 0]) };
+    resume_sp
 }
 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
@@ -136,10 +136,10 @@ pub(crate) fn library_function(_: LibCall) -> Option<usize> {
     None
 }
 
-/// Leads from a cold place of compiled code to the function that serves it, and keeps all registers
+/// Leads from an out-of-line stub of compiled code to the function that serves it, and keeps all registers
 /// (X18 belongs to the system).
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn ask(_: *mut WarpCtx, _: *mut u8, _: u32) {
+pub(crate) unsafe extern "C" fn save_registers_and_call(_: *mut WarpCtx, _: *mut u8, _: u32) {
     std::arch::naked_asm!(
         "stp x29, x30, [sp, #-160]!",
         "mov x29, sp",
@@ -172,7 +172,7 @@ pub(crate) unsafe extern "C" fn ask(_: *mut WarpCtx, _: *mut u8, _: u32) {
         "ldp x0, x1, [sp, #16]",
         "ldp x29, x30, [sp], #160",
         "ret",
-        serve = sym crate::jit::serve_cold_place,
+        serve = sym crate::jit::run_slow_path,
     )
 }
 
@@ -187,11 +187,11 @@ mod registers {
     ///
     /// # Safety
     /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         let m = &mut c.uc_mcontext;
         // SAFETY: the address to go on at lies in the third word of the place.
-        m.pc = unsafe { *(place as *const u64).add(2) };
-        (m.sp, m.regs[0]) = (place as u64, value as u64);
+        m.pc = unsafe { *(resume_sp as *const u64).add(2) };
+        (m.sp, m.regs[0]) = (resume_sp as u64, value as u64);
     }
 }
 
@@ -208,11 +208,11 @@ mod registers {
     ///
     /// # Safety
     /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         // SAFETY: as above; the address to go on at lies in the third word of the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
-            (s.__pc, s.__sp, s.__x[0]) = (*(place as *const u64).add(2), place as u64, value as u64);
+            (s.__pc, s.__sp, s.__x[0]) = (*(resume_sp as *const u64).add(2), resume_sp as u64, value as u64);
         }
     }
 }

@@ -125,10 +125,10 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
 /// # Safety
 /// The stack is alive and not in use.
 pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
-    let place = top - 32;
+    let resume_sp = top - 32;
     // SAFETY: the caller's contract.
-    unsafe { (place as *mut [usize; 4]).write([start as *const () as usize, run as *const () as usize, 0, 0]) };
-    place
+    unsafe { (resume_sp as *mut [usize; 4]).write([start as *const () as usize, run as *const () as usize, 0, 0]) };
+    resume_sp
 }
 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
@@ -174,9 +174,9 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         "mov rax, [rdi + {next}]",
         "mov rcx, [rdx + {guard}]",
         "mov [rcx + {current}], rax",
-        "mov rax, [rdi + {place}]",
+        "mov rax, [rdi + {resume_sp}]",
         "mov [rax], rsp",
-        "mov rsp, [rdi + {next_place}]",
+        "mov rsp, [rdi + {next_resume_sp}]",
         "pop rcx",
         "jmp rcx",
         "2:",
@@ -204,8 +204,8 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         guard = const offsets::GUARD,
         current = const offset_of!(Guard, current),
         next = const offset_of!(Warp, ring.next),
-        place = const offset_of!(Warp, ring.place),
-        next_place = const offset_of!(Warp, ring.next_place),
+        resume_sp = const offset_of!(Warp, ring.resume_sp),
+        next_resume_sp = const offset_of!(Warp, ring.next_resume_sp),
         arrive = sym crate::exec::calls::arrive_all,
     )
 }
@@ -231,9 +231,9 @@ pub(crate) fn library_function(call: LibCall) -> Option<usize> {
     (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
 }
 
-/// Leads from a cold place of compiled code to the function that serves it, and keeps all registers.
+/// Leads from an out-of-line stub of compiled code to the function that serves it, and keeps all registers.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn ask(_: *mut WarpCtx, _: *mut u8, _: u32) {
+pub(crate) unsafe extern "C" fn save_registers_and_call(_: *mut WarpCtx, _: *mut u8, _: u32) {
     std::arch::naked_asm!(
         "push rbp",
         "mov rbp, rsp",
@@ -266,7 +266,7 @@ pub(crate) unsafe extern "C" fn ask(_: *mut WarpCtx, _: *mut u8, _: u32) {
         "pop rax",
         "pop rbp",
         "ret",
-        serve = sym crate::jit::serve_cold_place,
+        serve = sym crate::jit::run_slow_path,
     )
 }
 
@@ -289,11 +289,11 @@ mod registers {
     ///
     /// # Safety
     /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         let g = &mut c.uc_mcontext.gregs;
         // SAFETY: the address to go on at lies at the place.
-        g[libc::REG_RIP as usize] = unsafe { *(place as *const i64) };
-        g[libc::REG_RSP as usize] = place as i64 + 8;
+        g[libc::REG_RIP as usize] = unsafe { *(resume_sp as *const i64) };
+        g[libc::REG_RSP as usize] = resume_sp as i64 + 8;
         g[libc::REG_RAX as usize] = value as i64;
     }
 }
@@ -316,11 +316,11 @@ mod registers {
     ///
     /// # Safety
     /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, place: usize, value: usize) {
+    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         // SAFETY: as above; the address to go on at lies at the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
-            (s.__rip, s.__rsp, s.__rax) = (*(place as *const u64), place as u64 + 8, value as u64);
+            (s.__rip, s.__rsp, s.__rax) = (*(resume_sp as *const u64), resume_sp as u64 + 8, value as u64);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 /// Farther away than this an allocation has nothing to do with an address.
-const NEAR: u64 = 64 << 20;
+const MAX_REPORT_DISTANCE: u64 = 64 << 20;
 
 /// A module variable.
 #[derive(Debug, Clone)]
@@ -36,13 +36,13 @@ pub(crate) fn remove_variables(start: u64, len: u64) {
 }
 
 /// A piece of memory as a report names it.
-struct Piece {
+struct MemoryRegion {
     start: u64,
     size: u64,
     name: String,
 }
 
-impl Piece {
+impl MemoryRegion {
     /// Bytes between the piece and an address; 0 inside.
     fn distance(&self, address: u64) -> u64 {
         match address {
@@ -52,7 +52,7 @@ impl Piece {
     }
 
     fn describe(&self, address: u64) -> String {
-        let Piece { start, size, name } = self;
+        let MemoryRegion { start, size, name } = self;
         match address {
             a if a < *start => format!("{} before the start of {name} at {start:#x}", bytes(start - a)),
             a if a < start + size => format!("{} into {name} at {start:#x}", bytes(a - start)),
@@ -66,7 +66,7 @@ fn bytes(n: u64) -> String {
     if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
 }
 
-fn of_block(b: &Block, freed: bool) -> Piece {
+fn of_block(b: &Block, freed: bool) -> MemoryRegion {
     let kind = match b.kind {
         Kind::Device => "allocation",
         Kind::Imported => "allocation of another process",
@@ -74,7 +74,7 @@ fn of_block(b: &Block, freed: bool) -> Piece {
         Kind::Managed => "managed allocation",
     };
     let freed = if freed { ", which has been freed," } else { "" };
-    Piece { start: b.start, size: b.size, name: format!("a {}-byte {kind} (number {}){freed}", b.size, b.id) }
+    MemoryRegion { start: b.start, size: b.size, name: format!("a {}-byte {kind} (number {}){freed}", b.size, b.id) }
 }
 
 /// What `size` bytes at `address` have to do with memory of the heap, with module variables and
@@ -83,14 +83,17 @@ pub(crate) fn describe(address: u64, size: u32) -> Option<String> {
     let w = window().ok()?;
     let at = address as usize;
     let pieces = match () {
-        () if w.heap().contains(at) => heap_pieces(address),
+        () if w.heap().contains(at) => heap_regions(address),
         () if w.data().contains(at) => variables(address),
-        () if w.malloc().contains(at) => malloc_pieces(address),
+        () if w.malloc().contains(at) => malloc_regions(address),
         // Right below the heap lies what an index too small for its first block leads to.
-        () if w.contains(at) => heap_pieces(address),
-        () => host_pieces(address),
+        () if w.contains(at) => heap_regions(address),
+        () => host_regions(address),
     };
-    let nearest = pieces.into_iter().min_by_key(|p| p.distance(address)).filter(|p| p.distance(address) <= NEAR)?;
+    let nearest = pieces
+        .into_iter()
+        .min_by_key(|p| p.distance(address))
+        .filter(|p| p.distance(address) <= MAX_REPORT_DISTANCE)?;
     let end = nearest.start + nearest.size;
     let crosses = address >= nearest.start && address < end && address + u64::from(size) > end;
     if crosses {
@@ -100,38 +103,42 @@ pub(crate) fn describe(address: u64, size: u32) -> Option<String> {
     Some(nearest.describe(address))
 }
 
-fn heap_pieces(address: u64) -> Vec<Piece> {
+fn heap_regions(address: u64) -> Vec<MemoryRegion> {
     let Ok(heap) = driver::heap() else { return vec![] };
-    let (live, freed) = heap.around(address);
+    let (live, freed) = heap.neighbors(address);
     let live = live.iter().map(|b| of_block(b, false));
     live.chain(freed.iter().map(|b| of_block(b, true))).collect()
 }
 
-fn variables(address: u64) -> Vec<Piece> {
+fn variables(address: u64) -> Vec<MemoryRegion> {
     let known = VARIABLES.read().unwrap_or_else(PoisonError::into_inner);
     let around = known.range(..=address).next_back().into_iter().chain(known.range(address..).next());
     around
         .map(|(&start, v)| {
             let space = if v.constant { "constant" } else { "device" };
-            Piece { start, size: v.size, name: format!("the {space} variable {} ({})", v.name, bytes(v.size)) }
+            MemoryRegion { start, size: v.size, name: format!("the {space} variable {} ({})", v.name, bytes(v.size)) }
         })
         .collect()
 }
 
-fn malloc_pieces(address: u64) -> Vec<Piece> {
+fn malloc_regions(address: u64) -> Vec<MemoryRegion> {
     let near = exec::calls::device_allocations(address as usize);
     near.into_iter()
         .map(|(start, size, freed)| {
             let freed = if freed { ", which has been freed," } else { "" };
             let name = format!("{} from device-side malloc{freed}", bytes(size as u64));
-            Piece { start: start as u64, size: size as u64, name }
+            MemoryRegion { start: start as u64, size: size as u64, name }
         })
         .collect()
 }
 
-fn host_pieces(address: u64) -> Vec<Piece> {
-    let near = host::around(address);
+fn host_regions(address: u64) -> Vec<MemoryRegion> {
+    let near = host::neighbors(address);
     near.into_iter()
-        .map(|r| Piece { start: r.start, size: r.len, name: format!("{} of registered host memory", bytes(r.len)) })
+        .map(|r| MemoryRegion {
+            start: r.start,
+            size: r.len,
+            name: format!("{} of registered host memory", bytes(r.len)),
+        })
         .collect()
 }

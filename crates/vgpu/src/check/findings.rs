@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Different findings that are kept; further ones are only counted.
-const MOST: usize = 200;
+const MAX_FINDINGS: usize = 200;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ impl FindingKind {
 
 /// The other access of a race.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Party {
+pub struct RaceAccess {
     /// `%ctaid`
     pub block: [u32; 3],
     /// `%tid`
@@ -91,7 +91,7 @@ pub struct Finding {
     /// File and line of the source, with `-lineinfo`.
     pub source: Option<(String, u32)>,
     /// The other access of a race.
-    pub other: Option<Party>,
+    pub other: Option<RaceAccess>,
     /// How often it was seen.
     pub count: u64,
     /// All of this in words, one fact per line.
@@ -106,17 +106,17 @@ impl fmt::Display for Finding {
 
 /// What makes two findings the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Place(FindingKind, String, u32, u32, String);
+struct FindingKey(FindingKind, String, u32, u32, String);
 
 #[derive(Debug, Default)]
 struct Log {
     list: Vec<Finding>,
-    by_place: HashMap<Place, usize>,
+    by_place: HashMap<FindingKey, usize>,
     /// Findings before this one have been printed.
     printed: usize,
-    /// Beyond [`MOST`].
+    /// Beyond [`MAX_FINDINGS`].
     dropped: u64,
-    dropped_told: u64,
+    dropped_reported: u64,
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -139,14 +139,14 @@ pub fn clear() {
 pub(crate) fn record(finding: Finding) -> bool {
     let other = finding.other.as_ref().map_or(0, |o| o.ptx_line);
     let detail = if finding.kernel.is_empty() { finding.message.clone() } else { String::new() };
-    let place = Place(finding.kind, finding.kernel.clone(), finding.ptx_line, other, detail);
+    let place = FindingKey(finding.kind, finding.kernel.clone(), finding.ptx_line, other, detail);
     let mut guard = log();
     let log = guard.get_or_insert_default();
     if let Some(&i) = log.by_place.get(&place) {
         log.list[i].count += finding.count;
         return false;
     }
-    if log.list.len() >= MOST {
+    if log.list.len() >= MAX_FINDINGS {
         log.dropped += 1;
         return false;
     }
@@ -169,9 +169,9 @@ pub(crate) fn flush() {
         text.push('\n');
     }
     log.printed = log.list.len();
-    if log.dropped > log.dropped_told {
-        text.push_str(&format!("rtcg check: {} further findings are not shown\n", log.dropped - log.dropped_told));
-        log.dropped_told = log.dropped;
+    if log.dropped > log.dropped_reported {
+        text.push_str(&format!("rtcg check: {} further findings are not shown\n", log.dropped - log.dropped_reported));
+        log.dropped_reported = log.dropped;
     }
     drop(guard);
     if !text.is_empty() {

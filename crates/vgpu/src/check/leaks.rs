@@ -22,7 +22,7 @@ fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> 
 }
 
 /// Reports what a context still owned when it ended: blocks, and numbers of other objects by name.
-pub(crate) fn context_ended(blocks: &[Block], others: &[(&str, usize)]) {
+pub(crate) fn report_context_leaks(blocks: &[Block], others: &[(&str, usize)]) {
     if !enabled().leak {
         return;
     }
@@ -48,7 +48,7 @@ pub(crate) fn context_ended(blocks: &[Block], others: &[(&str, usize)]) {
 }
 
 /// Reports memory of device-side `malloc` that is in use when the last context ends.
-pub(crate) fn device_heap_ended((bytes, n): (usize, usize)) {
+pub(crate) fn report_malloc_leaks((bytes, n): (usize, usize)) {
     if enabled().leak && n > 0 {
         let text = format!("leak: {n} allocations of device-side malloc ({bytes} bytes) were not freed");
         record(host_finding(FindingKind::Leak, 0, bytes as u64, text));

@@ -11,7 +11,7 @@ pub(crate) mod peers;
 pub(crate) mod race;
 pub(crate) mod shadow;
 
-pub use findings::{Finding, FindingKind, Party, clear, findings};
+pub use findings::{Finding, FindingKind, RaceAccess, clear, findings};
 pub(crate) use findings::{flush, of_fault, record};
 
 use std::fmt;
@@ -65,13 +65,13 @@ impl Checks {
         Some(checks)
     }
 
-    /// Whether any check needs to be told of accesses.
-    pub(crate) fn looks_at_accesses(self) -> bool {
-        self.shadowed() || self.race
+    /// Whether any check needs to be notified of accesses.
+    pub(crate) fn instruments_accesses(self) -> bool {
+        self.uses_shadow_memory() || self.race
     }
 
     /// Whether compiled code looks at the state of the memory it accesses.
-    pub(crate) fn shadowed(self) -> bool {
+    pub(crate) fn uses_shadow_memory(self) -> bool {
         self.memory || self.init
     }
 }
@@ -94,15 +94,15 @@ impl fmt::Display for Checks {
 
 /// It is too late for [`configure`]: device memory exists whose state nobody has followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLate;
+pub struct ConfiguredTooLate;
 
-impl fmt::Display for TooLate {
+impl fmt::Display for ConfiguredTooLate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("checks must be chosen before the first context of the virtual GPU")
     }
 }
 
-impl std::error::Error for TooLate {}
+impl std::error::Error for ConfiguredTooLate {}
 
 static CHECKS: OnceLock<Checks> = OnceLock::new();
 
@@ -110,8 +110,8 @@ static CHECKS: OnceLock<Checks> = OnceLock::new();
 ///
 /// # Errors
 /// Device memory exists already, with other checks.
-pub fn configure(checks: Checks) -> Result<(), TooLate> {
-    if *CHECKS.get_or_init(|| checks) == checks { Ok(()) } else { Err(TooLate) }
+pub fn configure(checks: Checks) -> Result<(), ConfiguredTooLate> {
+    if *CHECKS.get_or_init(|| checks) == checks { Ok(()) } else { Err(ConfiguredTooLate) }
 }
 
 /// The checks of this process. From the first call on they are fixed.

@@ -20,13 +20,13 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 const PAGE: u64 = 4096;
-const NOBODY: u32 = u32::MAX;
+const NO_BLOCK: u32 = u32::MAX;
 
 /// A multiplicative hash of one number: an access is a few look-ups, and nobody chooses the keys.
 #[derive(Debug, Default)]
-struct Quick(u64);
+struct FastHasher(u64);
 
-impl Hasher for Quick {
+impl Hasher for FastHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -45,14 +45,14 @@ impl Hasher for Quick {
     }
 }
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
 
 /// An access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Access {
     /// Number of the block in the grid.
     pub(crate) block: u32,
-    /// Number of the thread in the block.
+    /// Index of the thread in the block.
     pub(crate) thread: u16,
     /// The bytes of the word, one bit each.
     bytes: u8,
@@ -65,20 +65,20 @@ pub(crate) struct Access {
     atomic: bool,
 }
 
-const NONE: Access = Access { block: NOBODY, thread: 0, bytes: 0, event: 0, site: 0, value: None, atomic: false };
+const NONE: Access = Access { block: NO_BLOCK, thread: 0, bytes: 0, event: 0, site: 0, value: None, atomic: false };
 
 /// What is known of a 32-bit word.
 #[derive(Debug, Clone, Copy)]
-struct Word {
+struct WordHistory {
     writer: Access,
     readers: [Access; 2],
 }
 
-const FRESH: Word = Word { writer: NONE, readers: [NONE; 2] };
+const UNACCESSED: WordHistory = WordHistory { writer: NONE, readers: [NONE; 2] };
 
 /// The order between the warps of a resident block.
 #[derive(Debug)]
-struct Warps {
+struct WarpOrder {
     block: u32,
     /// `known[a][b]`: events of warp `b` before this number come before what warp `a` does now.
     known: Box<[[u32; 32]; 32]>,
@@ -111,12 +111,12 @@ pub(crate) struct Hazard {
 
 /// Who accesses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Who {
+pub(crate) struct Accessor {
     /// Identifies the resident block.
     pub(crate) resident: usize,
     /// Number of the block in the grid.
     pub(crate) block: u32,
-    /// Number of the thread in the block.
+    /// Index of the thread in the block.
     pub(crate) thread: u16,
     /// The instruction.
     pub(crate) site: u32,
@@ -128,18 +128,18 @@ pub(crate) struct Who {
 
 /// The accesses of one launch.
 #[derive(Debug, Default)]
-pub(crate) struct Race {
-    pages: Map<u64, Box<[Word]>>,
-    warps: Map<usize, Warps>,
+pub(crate) struct RaceDetector {
+    pages: Map<u64, Box<[WordHistory]>>,
+    warps: Map<usize, WarpOrder>,
     published: Map<u32, Published>,
     /// The block that was asked for last, and its last event.
     latest: Option<(u32, u32)>,
     time: u64,
     /// Pairs of instructions that have been reported.
-    pub(crate) told: std::collections::HashSet<(u32, u32, &'static str)>,
+    pub(crate) reported: std::collections::HashSet<(u32, u32, &'static str)>,
 }
 
-impl Race {
+impl RaceDetector {
     fn event(&mut self, block: u32) -> u32 {
         if let Some((b, event)) = self.latest
             && b == block
@@ -158,10 +158,10 @@ impl Race {
         p.event
     }
 
-    fn warps(&mut self, resident: usize, block: u32) -> &mut Warps {
-        let w = self.warps.entry(resident).or_insert_with(|| Warps::new(block));
+    fn warps(&mut self, resident: usize, block: u32) -> &mut WarpOrder {
+        let w = self.warps.entry(resident).or_insert_with(|| WarpOrder::new(block));
         if w.block != block {
-            *w = Warps::new(block);
+            *w = WarpOrder::new(block);
         }
         w
     }
@@ -201,7 +201,7 @@ impl Race {
 
     /// A warp has waited for an `mbarrier`. Who arrived there is not known, so all are taken to have:
     /// races may be missed, none is invented.
-    pub(crate) fn meet_all(&mut self, resident: usize, block: u32, warp: u32) {
+    pub(crate) fn order_after_all_warps(&mut self, resident: usize, block: u32, warp: u32) {
         let event = self.next_event(block);
         let w = self.warps(resident, block);
         w.known[warp as usize % 32] = [event; 32];
@@ -229,8 +229,8 @@ impl Race {
     }
 
     /// Whether `first` comes before what `who` does now.
-    fn ordered(&mut self, first: Access, who: Who) -> bool {
-        if first.block == NOBODY || (first.block == who.block && first.thread == who.thread) {
+    fn ordered(&mut self, first: Access, who: Accessor) -> bool {
+        if first.block == NO_BLOCK || (first.block == who.block && first.thread == who.thread) {
             return true;
         }
         if first.block == who.block {
@@ -252,7 +252,7 @@ impl Race {
     /// writes of the same value are no hazard.
     pub(crate) fn access(
         &mut self,
-        who: Who,
+        who: Accessor,
         address: u64,
         bytes: u64,
         write: bool,
@@ -270,9 +270,9 @@ impl Race {
                 0 => (v << (8 * from)) as u32,
                 past => (v >> (8 * past).min(63)) as u32,
             });
-            let Who { block, thread, site, atomic, .. } = who;
+            let Accessor { block, thread, site, atomic, .. } = who;
             let access = Access { block, thread, bytes: mask, event, site, value, atomic };
-            let found = self.one(who, word, access, write);
+            let found = self.access_word(who, word, access, write);
             if let Some((name, other)) = found
                 && hazard.is_none()
             {
@@ -283,9 +283,9 @@ impl Race {
         hazard
     }
 
-    fn one(&mut self, who: Who, at: u64, access: Access, write: bool) -> Option<(&'static str, Access)> {
+    fn access_word(&mut self, who: Accessor, at: u64, access: Access, write: bool) -> Option<(&'static str, Access)> {
         let (page, index) = (at / PAGE, (at % PAGE / 4) as usize);
-        let fresh = || vec![FRESH; (PAGE / 4) as usize].into_boxed_slice();
+        let fresh = || vec![UNACCESSED; (PAGE / 4) as usize].into_boxed_slice();
         let word = self.pages.entry(page).or_insert_with(fresh)[index];
         // The same thread once more: nothing can have changed that its last access did not see.
         let again = |a: &Access| Access { value: a.value, ..access } == *a;
@@ -310,7 +310,7 @@ impl Race {
             new.writer = access;
             new.readers = [NONE; 2];
         } else {
-            new.readers = self.keep(word.readers, access, who);
+            new.readers = self.update_readers(word.readers, access, who);
         }
         if let Some(p) = self.pages.get_mut(&page) {
             p[index] = new;
@@ -319,7 +319,7 @@ impl Race {
     }
 
     /// Two different unordered readers, if there are two.
-    fn keep(&mut self, [a, b]: [Access; 2], new: Access, who: Who) -> [Access; 2] {
+    fn update_readers(&mut self, [a, b]: [Access; 2], new: Access, who: Accessor) -> [Access; 2] {
         let same = |x: Access| x.block == new.block && x.thread == new.thread;
         match () {
             () if self.ordered(a, who) => [new, if same(b) { NONE } else { b }],
@@ -329,9 +329,9 @@ impl Race {
     }
 }
 
-impl Warps {
-    fn new(block: u32) -> Warps {
-        Warps { block, known: Box::new([[0; 32]; 32]), synced: [0; 32], arrived: [[0; 32]; 16] }
+impl WarpOrder {
+    fn new(block: u32) -> WarpOrder {
+        WarpOrder { block, known: Box::new([[0; 32]; 32]), synced: [0; 32], arrived: [[0; 32]; 16] }
     }
 }
 
@@ -339,20 +339,20 @@ impl Warps {
 mod tests {
     use super::*;
 
-    fn who(block: u32, thread: u16) -> Who {
-        Who { resident: 1, block, thread, site: 0, volatile: false, atomic: false }
+    fn who(block: u32, thread: u16) -> Accessor {
+        Accessor { resident: 1, block, thread, site: 0, volatile: false, atomic: false }
     }
 
-    fn name(r: &mut Race, w: Who, at: u64, write: bool) -> Option<&'static str> {
+    fn name(r: &mut RaceDetector, w: Accessor, at: u64, write: bool) -> Option<&'static str> {
         r.access(w, at, 4, write, None).map(|h| h.name)
     }
 
     #[test]
     fn barriers_order_the_warps_that_meet() {
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         assert_eq!(name(&mut r, who(0, 0), 64, true), None);
         assert_eq!(name(&mut r, who(0, 40), 64, false), Some("read after write"));
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         name(&mut r, who(0, 0), 64, true);
         r.arrive(1, 0, 0, 0);
         r.arrive(1, 0, 1, 0);
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn lanes_of_a_warp_need_a_warp_operation() {
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         name(&mut r, who(0, 0), 64, true);
         assert_eq!(name(&mut r, who(0, 1), 64, false), Some("read after write"));
         r.sync_warp(1, 0, 0);
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn blocks_need_a_fence_and_then_an_atomic() {
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         name(&mut r, who(0, 0), 64, true);
         r.acquire(1);
         assert_eq!(name(&mut r, who(1, 0), 64, false), Some("read after write"));
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn equal_values_may_be_written_by_many() {
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         assert_eq!(r.access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
         assert_eq!(r.access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
         assert!(r.access(who(0, 80), 68, 4, true, Some(8)).is_some());
@@ -394,8 +394,8 @@ mod tests {
 
     #[test]
     fn atomic_accesses_disturb_plain_ones_only() {
-        let mut r = Race::default();
-        let atomic = |block| Who { atomic: true, ..who(block, 0) };
+        let mut r = RaceDetector::default();
+        let atomic = |block| Accessor { atomic: true, ..who(block, 0) };
         assert_eq!(name(&mut r, atomic(0), 64, true), None);
         assert_eq!(name(&mut r, atomic(1), 64, true), None);
         assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn bytes_of_a_word_are_apart() {
-        let mut r = Race::default();
+        let mut r = RaceDetector::default();
         assert_eq!(r.access(who(0, 0), 64, 1, true, None), None);
         assert_eq!(r.access(who(0, 33), 65, 1, true, None), None);
         assert!(r.access(who(0, 34), 65, 1, false, None).is_some());

@@ -17,10 +17,10 @@ const ANY_DEVICE: u8 = !(WRITABLE | READABLE);
 /// Bits for devices; those that share one are not told apart.
 const DEVICES: u32 = 6;
 /// All of it.
-pub(crate) const GOOD: u8 = WRITABLE | READABLE | ANY_DEVICE;
-/// Bytes from the window's start whose state is [`GOOD`] although nobody can access them: stands
+pub(crate) const FULLY_ACCESSIBLE: u8 = WRITABLE | READABLE | ANY_DEVICE;
+/// Bytes from the window's start whose state is [`FULLY_ACCESSIBLE`] although nobody can access them: stands
 /// for the lanes that take no part.
-const ALWAYS_GOOD: usize = 64;
+const ALWAYS_ACCESSIBLE_BYTES: usize = 64;
 /// From this size on states are dropped by giving their pages back.
 const LARGE: usize = 256 << 10;
 /// Compiled code may read the states of a whole chunk from an address at the very end on.
@@ -44,7 +44,7 @@ pub(crate) fn shadow() -> Option<&'static Shadow> {
     static SHADOW: OnceLock<Option<Shadow>> = OnceLock::new();
     SHADOW
         .get_or_init(|| {
-            if !super::enabled().shadowed() {
+            if !super::enabled().uses_shadow_memory() {
                 return None;
             }
             let made = Shadow::new();
@@ -61,7 +61,7 @@ impl Shadow {
         let window = window()?;
         let base = super::shadow::reserve(window.size() + TAIL)?;
         let shadow = Shadow { base, mask: window.size() - 1, window };
-        shadow.set(window.base(), ALWAYS_GOOD, GOOD);
+        shadow.set(window.base(), ALWAYS_ACCESSIBLE_BYTES, FULLY_ACCESSIBLE);
         Ok(shadow)
     }
 
@@ -200,7 +200,7 @@ pub(crate) fn copied(dst: usize, src: usize, len: usize) {
 }
 
 /// A block with `total` bytes of shared memory begins; all `committed` bytes of its slot are known.
-pub(crate) fn block_begins(shared: usize, total: usize) {
+pub(crate) fn mark_shared_memory(shared: usize, total: usize) {
     if total > 0 {
         allocated(shared, total, false);
     }

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What of the crate is taken as a whole.
-const OWN: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.rs"];
+const OWN_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.rs"];
 /// The parser's sources beside the crate. Where they are elsewhere (a crate from a registry) its version stands for them.
-const PARSER: &str = "../ptx/src";
+const PARSER_SOURCES: &str = "../ptx/src";
 
 /// Files and folders with the sources, none of them twice.
 pub(super) fn sources(package: &Path) -> BTreeSet<PathBuf> {
-    let mut all: BTreeSet<PathBuf> = OWN.iter().map(|path| package.join(path)).collect();
+    let mut all: BTreeSet<PathBuf> = OWN_SOURCES.iter().map(|path| package.join(path)).collect();
     let mut named = BTreeSet::new();
     for file in all.iter().flat_map(|path| files(path)) {
         let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn sources(package: &Path) -> BTreeSet<PathBuf> {
     }
     named.retain(|path| !all.iter().any(|own| path.starts_with(own)));
     all.extend(named);
-    all.extend(Some(package.join(PARSER)).filter(|path| path.is_dir()));
+    all.extend(Some(package.join(PARSER_SOURCES)).filter(|path| path.is_dir()));
     all
 }
 

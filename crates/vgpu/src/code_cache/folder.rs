@@ -1,7 +1,7 @@
 //! Where the cache lies, how much it may hold, and the user whose it is.
 
 use crate::env;
-use rtcg_disk_cache::{Access, Counted, DiskCache, FolderState, user_folder};
+use rtcg_disk_cache::{Access, DiskCache, FolderState, SizeScope, user_folder};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ const DEFAULT_LIMIT: u64 = 1 << 30;
 /// compiler's cache, up to `CUDA_CACHE_MAXSIZE` bytes.
 pub(super) fn from_environment() -> Option<&'static DiskCache> {
     static CACHE: OnceLock<Option<DiskCache>> = OnceLock::new();
-    CACHE.get_or_init(|| Some(cache_in(folder()?, limit()))).as_ref()
+    CACHE.get_or_init(|| Some(user_cache(folder()?, limit()))).as_ref()
 }
 
 fn folder() -> Option<PathBuf> {
@@ -38,17 +38,17 @@ fn limit() -> u64 {
 }
 
 /// A cache of code that this user alone may write, since it is executed.
-pub(super) fn cache_in(folder: PathBuf, limit: u64) -> DiskCache {
+pub(super) fn user_cache(folder: PathBuf, limit: u64) -> DiskCache {
     // SAFETY: asks for a number.
     let user = unsafe { libc::geteuid() };
-    DiskCache { folder, limit, access: Access::Private { user }, counted: Counted::Versions(PREFIX) }
+    DiskCache { folder, limit, access: Access::Private { user }, size_scope: SizeScope::AllVersions(PREFIX) }
 }
 
 /// Whether the folder is there and may be used; of one that may not the user is told once.
-pub(super) fn is_there(cache: &DiskCache) -> bool {
-    static TOLD: AtomicBool = AtomicBool::new(false);
+pub(super) fn is_usable(cache: &DiskCache) -> bool {
+    static WARNED: AtomicBool = AtomicBool::new(false);
     let state = cache.state();
-    if state == FolderState::Foreign && !TOLD.swap(true, Ordering::Relaxed) {
+    if state == FolderState::NotTrusted && !WARNED.swap(true, Ordering::Relaxed) {
         let folder = cache.folder.display();
         eprintln!(
             "rtcg: machine code is not kept in {folder}: it is no folder, others may write there, or it is another user's"

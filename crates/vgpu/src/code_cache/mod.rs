@@ -10,10 +10,10 @@
 #[cfg(test)]
 mod fingerprint;
 mod folder;
-mod generator;
+mod generator_version;
 
-use crate::jit::store::{CodeStore, Keeping, Key};
-use rtcg_disk_cache::{DiskCache, Pace};
+use crate::jit::store::{CodeStore, Key, ModuleCodeCache};
+use rtcg_disk_cache::{DiskCache, SweepTrigger};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,14 +39,14 @@ pub fn directory() -> Option<PathBuf> {
 }
 
 /// How code of a module whose text has this key is kept, if at all.
-pub(crate) fn keeping(text: impl FnOnce() -> Key) -> Option<Keeping> {
+pub(crate) fn module_cache(text: impl FnOnce() -> Key) -> Option<ModuleCodeCache> {
     static GENERATOR: OnceLock<Key> = OnceLock::new();
     if !ENABLED.load(Ordering::Relaxed) {
         return None;
     }
     let cache = folder::from_environment()?;
-    let generator = *GENERATOR.get_or_init(generator::key);
-    Some(Keeping { store: Arc::new(Disk(cache.clone())), text: text(), generator })
+    let generator = *GENERATOR.get_or_init(generator_version::key);
+    Some(ModuleCodeCache { store: Arc::new(Disk(cache.clone())), text: text(), generator })
 }
 
 /// A file for each piece of machine code.
@@ -60,8 +60,8 @@ impl Disk {
 }
 
 impl CodeStore for Disk {
-    fn find(&self, key: &Key) -> Option<Vec<u8>> {
-        if !folder::is_there(&self.0) {
+    fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        if !folder::is_usable(&self.0) {
             return None;
         }
         let path = self.path(key);
@@ -76,12 +76,12 @@ impl CodeStore for Disk {
         Some(bytes)
     }
 
-    fn keep(&self, key: &Key, bytes: &[u8]) {
-        static PACE: Pace = Pace::new();
+    fn put(&self, key: &Key, bytes: &[u8]) {
+        static PACE: SweepTrigger = SweepTrigger::new();
         let size = (HEADER + bytes.len()) as u64;
         let sum = checksum(bytes).to_le_bytes();
         if size <= self.0.limit && self.0.write(&self.path(key), &[MAGIC, key, &sum, bytes]).is_ok() {
-            self.0.after_store(size, &PACE);
+            self.0.sweep_if_due(size, &PACE);
         }
     }
 }
@@ -116,7 +116,7 @@ mod tests {
             Folder(path)
         }
         fn disk(&self) -> Disk {
-            Disk(folder::cache_in(self.0.join(folder::NAME), 1 << 20))
+            Disk(folder::user_cache(self.0.join(folder::NAME), 1 << 20))
         }
     }
 
@@ -129,15 +129,15 @@ mod tests {
     const KEY: Key = [7; 32];
 
     #[test]
-    fn what_is_kept_is_found() {
+    fn what_is_put_is_found() {
         let f = Folder::new("found");
         let disk = f.disk();
-        assert_eq!(disk.find(&KEY), None);
-        disk.keep(&KEY, b"code");
-        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"code"[..]));
-        assert_eq!(disk.find(&[8; 32]), None);
-        disk.keep(&KEY, b"other code");
-        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"other code"[..]));
+        assert_eq!(disk.get(&KEY), None);
+        disk.put(&KEY, b"code");
+        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"code"[..]));
+        assert_eq!(disk.get(&[8; 32]), None);
+        disk.put(&KEY, b"other code");
+        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"other code"[..]));
         let mode = std::fs::metadata(disk.path(&KEY)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(std::fs::metadata(&disk.0.folder).unwrap().permissions().mode() & 0o777, 0o700);
@@ -146,51 +146,51 @@ mod tests {
     }
 
     #[test]
-    fn every_damage_is_a_miss_and_is_repaired() {
+    fn corruption_is_a_miss_and_is_repaired() {
         let f = Folder::new("damage");
         let disk = f.disk();
-        disk.keep(&KEY, b"some machine code");
+        disk.put(&KEY, b"some machine code");
         let good = std::fs::read(disk.path(&KEY)).unwrap();
         for len in 0..good.len() {
             std::fs::write(disk.path(&KEY), &good[..len]).unwrap();
-            assert_eq!(disk.find(&KEY), None, "cut to {len}");
+            assert_eq!(disk.get(&KEY), None, "cut to {len}");
         }
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
             std::fs::write(disk.path(&KEY), &bad).unwrap();
-            assert_eq!(disk.find(&KEY), None, "byte {at}");
+            assert_eq!(disk.get(&KEY), None, "byte {at}");
         }
         std::fs::write(disk.path(&KEY), [&good[..], b"\0"].concat()).unwrap();
-        assert_eq!(disk.find(&KEY), None, "a byte more");
-        disk.keep(&KEY, b"some machine code");
-        assert_eq!(disk.find(&KEY).as_deref(), Some(&b"some machine code"[..]));
+        assert_eq!(disk.get(&KEY), None, "a byte more");
+        disk.put(&KEY, b"some machine code");
+        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"some machine code"[..]));
         let other = [9; 32];
         std::fs::create_dir_all(disk.path(&other).parent().unwrap()).unwrap();
         std::fs::copy(disk.path(&KEY), disk.path(&other)).unwrap();
-        assert_eq!(disk.find(&other), None, "code of another key");
+        assert_eq!(disk.get(&other), None, "code of another key");
     }
 
     #[test]
     fn what_others_can_write_is_not_read() {
         let f = Folder::new("others");
         let disk = f.disk();
-        disk.keep(&KEY, b"code");
+        disk.put(&KEY, b"code");
         let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
         mode(&disk.path(&KEY), 0o666);
-        assert_eq!(disk.find(&KEY), None, "a file that others can write");
+        assert_eq!(disk.get(&KEY), None, "a file that others can write");
         mode(&disk.path(&KEY), 0o600);
-        assert!(disk.find(&KEY).is_some());
+        assert!(disk.get(&KEY).is_some());
         mode(&disk.0.folder, 0o777);
-        assert_eq!(disk.find(&KEY), None, "a folder that others can write");
-        disk.keep(&[9; 32], b"code");
+        assert_eq!(disk.get(&KEY), None, "a folder that others can write");
+        disk.put(&[9; 32], b"code");
         assert!(!disk.path(&[9; 32]).exists(), "code is kept in a folder that others can write");
         mode(&disk.0.folder, 0o700);
-        assert!(disk.find(&KEY).is_some());
+        assert!(disk.get(&KEY).is_some());
         let aside = f.0.join("aside");
         std::fs::rename(disk.path(&KEY), &aside).unwrap();
         std::os::unix::fs::symlink(&aside, disk.path(&KEY)).unwrap();
-        assert_eq!(disk.find(&KEY), None, "a link");
+        assert_eq!(disk.get(&KEY), None, "a link");
     }
 
     #[test]
@@ -198,16 +198,16 @@ mod tests {
         let f = Folder::new("none");
         std::fs::write(f.0.join(folder::NAME), b"a file").unwrap();
         let disk = f.disk();
-        disk.keep(&KEY, b"code");
-        assert_eq!(disk.find(&KEY), None);
+        disk.put(&KEY, b"code");
+        assert_eq!(disk.get(&KEY), None);
     }
 
     #[test]
-    fn what_is_larger_than_the_cache_is_not_kept() {
+    fn what_is_larger_than_the_cache_is_not_cached() {
         let f = Folder::new("large");
         let disk = Disk(DiskCache { limit: 100, ..f.disk().0 });
-        disk.keep(&KEY, &[0; 100]);
-        assert_eq!(disk.find(&KEY), None);
+        disk.put(&KEY, &[0; 100]);
+        assert_eq!(disk.get(&KEY), None);
     }
 
     #[test]

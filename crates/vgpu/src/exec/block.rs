@@ -1,31 +1,31 @@
-//! A resident block of a kernel that may wait: a fiber per warp, run in turns.
+//! A resident block of a kernel that may wait: a fiber per warp, run round-robin.
 //!
 //! A warp that waits at a barrier, or has ended, hands over to the next one that can run; the scheduler
 //! gets the thread back when there is none, and chooses every time where the order is to be random.
 //!
 //! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
-//! other. What they share is therefore in cells ([`Core`]) and nobody holds a mutable reference.
+//! other. What they share is therefore in cells ([`BlockState`]) and nobody holds a mutable reference.
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
 use super::calls;
-use super::fiber::{Fiber, FiberInfo, Guard, HandOver, Pause, Ran, Warp};
+use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, Guard, Pause, Warp};
 use super::job::{Job, set_local};
+use super::memory_slots::{self, Slot};
 use super::report;
-use super::slots::{self, Slot};
 use super::whole_warps::{Arrived, WholeWarps};
 use super::worker::Worker;
 use crate::check;
-use crate::check::race::Race;
+use crate::check::race::RaceDetector;
 use crate::jit::runtime::BarrierKind;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::PoisonError;
 
-/// Rounds in which all runnable warps only yielded, before other blocks get a turn.
+/// Rounds in which all runnable warps only yielded, before other blocks are resumed.
 const IDLE_ROUNDS: u32 = 4;
 
 /// What [`Block::step`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum BlockStep {
     /// Every warp has ended.
     Done,
     /// All runnable warps wait in loops of their own; `true` if some warp made progress first.
@@ -34,26 +34,26 @@ pub(crate) enum Step {
     Stopped,
 }
 
-/// What a warp did in its turn.
+/// What a warp did in its time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum WarpStep {
     /// It waits in a loop of its own.
-    Waits,
+    Spinning,
     /// It was interrupted at random.
-    Interrupted,
+    Preempted,
     /// It got to a barrier or to its end.
-    Moved,
+    Progressed,
 }
 
 /// What the scheduler shares with the runtime calls of the block's warps.
-struct Core {
+struct BlockState {
     threads: u32,
     /// Threads of warps that have ended.
     finished: Cell<u32>,
     /// Warps hand over to each other.
-    direct: bool,
+    direct_handoff: bool,
     /// A warp has handed over since the scheduler last looked.
-    moved: Cell<bool>,
+    handed_over: Cell<bool>,
     /// Of the thread that runs the block.
     guard: Cell<*const Guard>,
     /// Which warps can run, and the barriers at which lanes are not counted.
@@ -72,30 +72,30 @@ struct Core {
 /// Where code that is written by hand finds in a block what it needs. Not every processor has such code.
 #[allow(dead_code)]
 pub(crate) mod offsets {
-    use super::Core;
+    use super::BlockState;
     use std::mem::offset_of;
 
-    pub(crate) const ROUND_AT: usize = offset_of!(Core, whole.round_at);
-    pub(crate) const ROUND_LEFT: usize = offset_of!(Core, whole.round_left);
-    pub(crate) const GUARD: usize = offset_of!(Core, guard);
+    pub(crate) const ROUND_AT: usize = offset_of!(BlockState, whole.round_at);
+    pub(crate) const ROUND_LEFT: usize = offset_of!(BlockState, whole.round_left);
+    pub(crate) const GUARD: usize = offset_of!(BlockState, guard);
 }
 
 /// The warps of a block, their fibers and the memory they hold.
 pub(crate) struct Block {
-    core: Box<Core>,
+    core: Box<BlockState>,
     /// One per warp; each lives on from block to block.
     fibers: Vec<Fiber>,
     locals: Vec<Slot>,
     shared: Option<Slot>,
 }
 
-impl Core {
-    fn new(job: &Job<'_>, worker: u32) -> Core {
-        Core {
+impl BlockState {
+    fn new(job: &Job<'_>, worker: u32) -> BlockState {
+        BlockState {
             threads: job.threads,
             finished: Cell::new(0),
-            direct: !job.is_random(),
-            moved: Cell::new(false),
+            direct_handoff: !job.is_random(),
+            handed_over: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
             whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled().sync),
             fibers: [const { Cell::new(std::ptr::null()) }; 32],
@@ -135,13 +135,13 @@ impl Core {
     /// # Safety
     /// Must be called on the fiber of `warp`, which is one of this block.
     #[inline(always)]
-    unsafe fn give_way(&self, warp: *mut Warp, why: Pause) {
+    unsafe fn yield_to_next_warp(&self, warp: *mut Warp, why: Pause) {
         // SAFETY: fibers of runnable warps are alive and suspended, and the scheduler has set the guard.
         unsafe {
             match self.next((*warp).ctx.warp_id) {
-                Some(next) if self.direct => {
-                    self.moved.set(true);
-                    (*warp).hand_over(next, self.guard.get());
+                Some(next) if self.direct_handoff => {
+                    self.handed_over.set(true);
+                    (*warp).switch_to(next, self.guard.get());
                 }
                 _ => (*warp).pause(why),
             }
@@ -152,30 +152,30 @@ impl Core {
     /// Where there is none, it waits in here for the scheduler.
     ///
     /// # Safety
-    /// As [`Core::give_way`].
+    /// As [`BlockState::yield_to_next_warp`].
     #[inline(always)]
-    unsafe fn hand_over(&self, warp: *mut Warp) -> HandOver {
-        // SAFETY: as in `give_way`. Lanes are counted at all barriers where the order is random.
+    unsafe fn switch_to(&self, warp: *mut Warp) -> FiberSwitch {
+        // SAFETY: as in `yield_to_next_warp`. Lanes are counted at all barriers where the order is random.
         unsafe {
             let ring = &(*warp).ring;
             let guard = &*self.guard.get();
-            self.moved.set(true);
+            self.handed_over.set(true);
             if self.whole.next_can_run(ring.next_bit) {
                 guard.current.set(ring.next);
-                return HandOver { from: ring.place, to: ring.next_place.get() };
+                return FiberSwitch { from: ring.resume_sp, to: ring.next_resume_sp.get() };
             }
             let Some(next) = self.next((*warp).ctx.warp_id) else {
                 wait(warp);
-                return HandOver::NONE;
+                return FiberSwitch::NONE;
             };
             guard.current.set(next);
-            HandOver { from: ring.place, to: (*(*next).place).get() }
+            FiberSwitch { from: ring.resume_sp, to: (*(*next).resume_sp).get() }
         }
     }
 
     /// Reports a barrier for all threads at which warps arrive without lanes that have ended. (Whole
     /// warps that have ended are not missed: the barrier is for those that have not.)
-    fn complain_of_missing(&self, id: usize, b: &Barrier) {
+    fn report_missing_threads(&self, id: usize, b: &Barrier) {
         if b.expected == 0 && b.exited > 0 && check::enabled().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
             unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
@@ -183,7 +183,7 @@ impl Core {
     }
 
     /// Tells those who look for races, with the names of this block.
-    fn look(&self, tell: impl FnOnce(&mut Race, usize, u32)) {
+    fn with_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
         // SAFETY: the job outlives its blocks.
         if let Some(race) = unsafe { &(*self.job).race } {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,13 +227,13 @@ impl Core {
         // while this reference is in use.
         let b = unsafe { &mut *self.barriers[id].as_ptr() };
         b.arrive(arrival);
-        self.look(|race, resident, block| race.arrive(resident, block, warp, id));
+        self.with_race_detector(|race, resident, block| race.arrive(resident, block, warp, id));
         if b.complete(self.threads, self.finished.get()) {
-            self.complain_of_missing(id, b);
+            self.report_missing_threads(id, b);
             let waits = arrival.kind != BarrierKind::Arrive as u32;
             let waiting = b.waiting | if waits { 1 << warp } else { 0 };
             let result = b.result();
-            self.look(|race, resident, block| race.complete(resident, block, waiting, id));
+            self.with_race_detector(|race, resident, block| race.complete(resident, block, waiting, id));
             self.release(id);
             return Some(result);
         }
@@ -252,8 +252,8 @@ impl Core {
         for id in self.counted_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
-                self.complain_of_missing(id, &b);
-                self.look(|race, resident, block| race.complete(resident, block, b.waiting, id));
+                self.report_missing_threads(id, &b);
+                self.with_race_detector(|race, resident, block| race.complete(resident, block, b.waiting, id));
                 self.release(id);
             }
         }
@@ -265,7 +265,7 @@ impl Block {
     /// for lack of memory.
     pub(crate) fn new(job: &Job<'_>, worker: &mut Worker, shared: Option<Slot>) -> Option<Block> {
         let n = job.n_warps as usize;
-        let core = Box::new(Core::new(job, worker.index));
+        let core = Box::new(BlockState::new(job, worker.index));
         let mut block = Block { core, fibers: Vec::with_capacity(n), locals: Vec::new(), shared };
         if (0..n).all(|i| block.add_warp(job, worker, i)) {
             return Some(block);
@@ -281,7 +281,7 @@ impl Block {
             job.fail_memory("the stacks of a block's warps");
             return false;
         };
-        let core: *const Core = &raw const *self.core;
+        let core: *const BlockState = &raw const *self.core;
         let warp = self.core.warps[i].get();
         // SAFETY: no fiber runs this warp yet. The core is boxed and outlives the fibers
         // (`retire` ends them first), and `run_warp` owns nothing.
@@ -295,8 +295,8 @@ impl Block {
             }
             let n = self.core.warps.len();
             let before = self.core.warps[(i + n - 1) % n].get();
-            let place = &raw const (*before).ring.next_place;
-            self.fibers.push(Fiber::new(stack, job.program, warp, place, run_warp, std::ptr::null_mut()));
+            let resume_sp = &raw const (*before).ring.next_resume_sp;
+            self.fibers.push(Fiber::new(stack, job.program, warp, resume_sp, run_warp, std::ptr::null_mut()));
             self.core.fibers[i].set((*warp).fiber);
             ((*before).ring.next, (*before).ring.next_bit) = ((*warp).fiber, 1 << i);
         }
@@ -309,7 +309,7 @@ impl Block {
         self.core.number.set(job.block_number(ctaid));
         self.core.reset();
         if let Some(s) = self.shared {
-            job.block_begins(s.start);
+            job.init_shared_memory(s.start);
         }
         for cell in &self.core.warps {
             // SAFETY: the warp's fiber is at its start or between two blocks.
@@ -319,39 +319,39 @@ impl Block {
         }
     }
 
-    /// Runs the block's warps in turns until it ends, is stopped, or can only wait for others.
-    pub(crate) fn step(&mut self, job: &Job<'_>) -> Step {
+    /// Runs the block's warps round-robin until it ends, is stopped, or can only wait for others.
+    pub(crate) fn step(&mut self, job: &Job<'_>) -> BlockStep {
         // SAFETY: a thread's guard lives as long as the thread.
         let guard = unsafe { &*Guard::of_thread() };
         if job.is_random() {
-            return self.step_at_random(job, guard);
+            return self.run_random_warps(job, guard);
         }
         self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.whole.runnable() == 0 {
-                return self.at_rest(job);
+                return self.idle_result(job);
             }
-            match self.round(job, guard) {
+            match self.run_round(job, guard) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
-                None => return Step::Stopped,
+                None => return BlockStep::Stopped,
             }
             if idle >= IDLE_ROUNDS {
-                return Step::Yielded { progress: ever };
+                return BlockStep::Yielded { progress: ever };
             }
         }
     }
 
-    /// Gives every runnable warp a turn. Whether one of them did more than yield; `None` when the
+    /// Gives every runnable warp a time slice. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
+    fn run_round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
         let mut progress = false;
         let mut turn = self.core.whole.runnable();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
-            progress |= self.turn(i, job, guard)? != Turn::Waits;
-            // Others may have had their turn within that of this one.
+            progress |= self.resume_warp(i, job, guard)? != WarpStep::Spinning;
+            // Others may have run within the time slice of this one.
             turn &= turn - 1;
             turn &= self.core.whole.runnable();
         }
@@ -362,53 +362,53 @@ impl Block {
     // Inlined, so that between two switches of stacks there is no call that has not returned: the
     // processor predicts where `barrier` returns to by the last call, which was that of the warp before.
     #[inline(always)]
-    fn turn(&mut self, i: usize, job: &Job<'_>, guard: &Guard) -> Option<Turn> {
+    fn resume_warp(&mut self, i: usize, job: &Job<'_>, guard: &Guard) -> Option<WarpStep> {
         let (ran, last) = self.fibers[i].resume_chain(guard);
-        let moved = self.core.moved.replace(false);
+        let moved = self.core.handed_over.replace(false);
         match ran {
-            Ran::Yielded if !moved => return Some(Turn::Waits),
-            Ran::Switched if !moved => return Some(Turn::Interrupted),
-            Ran::AtBarrier | Ran::Done | Ran::Yielded | Ran::Switched => {}
-            Ran::Asked => job.answer(),
-            Ran::Dead => return None,
-            Ran::Signal(info) => {
+            FiberResult::Yielded if !moved => return Some(WarpStep::Spinning),
+            FiberResult::Preempted if !moved => return Some(WarpStep::Preempted),
+            FiberResult::AtBarrier | FiberResult::Done | FiberResult::Yielded | FiberResult::Preempted => {}
+            FiberResult::InterruptCheck => job.check_interrupt(),
+            FiberResult::Terminated => return None,
+            FiberResult::Signal(info) => {
                 // SAFETY: the fiber, which is one of this block, has ended.
                 let warp = unsafe { &*(*last).warp };
                 job.fail(report::of_signal(job, warp, info));
                 return None;
             }
         }
-        Some(Turn::Moved)
+        Some(WarpStep::Progressed)
     }
 
     /// Lets warps run at random for a while.
-    fn step_at_random(&mut self, job: &Job<'_>, guard: &Guard) -> Step {
+    fn run_random_warps(&mut self, job: &Job<'_>, guard: &Guard) -> BlockStep {
         let (mut moved, mut waits) = (false, false);
         for _ in 0..1 + job.random() % (2 * self.fibers.len() as u64) {
             let runnable = self.core.whole.runnable();
             if runnable == 0 {
-                return self.at_rest(job);
+                return self.idle_result(job);
             }
             let n = job.random() % u64::from(runnable.count_ones());
             let i = (0..32).filter(|i| runnable >> i & 1 != 0).nth(n as usize).unwrap_or(0);
-            match self.turn(i, job, guard) {
-                Some(Turn::Waits) => waits = true,
-                Some(Turn::Interrupted) => {}
-                Some(Turn::Moved) => moved = true,
-                None => return Step::Stopped,
+            match self.resume_warp(i, job, guard) {
+                Some(WarpStep::Spinning) => waits = true,
+                Some(WarpStep::Preempted) => {}
+                Some(WarpStep::Progressed) => moved = true,
+                None => return BlockStep::Stopped,
             }
         }
         match () {
-            () if job.stopped() => Step::Stopped,
-            () if self.core.whole.runnable() == 0 => self.at_rest(job),
-            () => Step::Yielded { progress: moved || !waits },
+            () if job.stopped() => BlockStep::Stopped,
+            () if self.core.whole.runnable() == 0 => self.idle_result(job),
+            () => BlockStep::Yielded { progress: moved || !waits },
         }
     }
 
     /// No warp can run: the block has ended, or its warps wait for what cannot come.
-    fn at_rest(&self, job: &Job<'_>) -> Step {
+    fn idle_result(&self, job: &Job<'_>) -> BlockStep {
         if self.core.finished.get() == self.core.threads {
-            return Step::Done;
+            return BlockStep::Done;
         }
         (0..N_BARRIERS).for_each(|id| self.core.count_lanes(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
@@ -417,17 +417,17 @@ impl Block {
         // SAFETY: all fibers of the block are suspended.
         let warp = unsafe { &*self.core.warps[first].get() };
         job.fail(report::of_deadlock(job, warp, &stuck, self.core.finished.get()));
-        Step::Stopped
+        BlockStep::Stopped
     }
 
     /// Ends all fibers and gives back what the block holds.
     pub(crate) fn retire(mut self, worker: &mut Worker) {
         for fiber in self.fibers.drain(..) {
-            worker.stacks.give(fiber.into_stack());
+            worker.stacks.release(fiber.into_stack());
         }
-        self.locals.drain(..).for_each(|s| slots::LOCAL.give(s));
+        self.locals.drain(..).for_each(|s| memory_slots::LOCAL.release(s));
         if let Some(s) = self.shared.take() {
-            slots::SHARED.give(s);
+            memory_slots::SHARED.release(s);
         }
     }
 }
@@ -441,12 +441,12 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     unsafe {
         let entry = (*(*warp).job).program.entry;
         let local = (*warp).ctx.local_sp;
-        let core = (*warp).ctx.block.cast::<Core>();
+        let core = (*warp).ctx.block.cast::<BlockState>();
         loop {
             entry(&raw mut (*warp).ctx);
             (*warp).ctx.local_sp = local;
             (*core).finish_warp((*warp).ctx.warp_id as usize, (*warp).ctx.live.count_ones());
-            (*core).give_way(warp, Pause::Finished);
+            (*core).yield_to_next_warp(warp, Pause::Finished);
         }
     }
 }
@@ -457,23 +457,23 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 /// # Safety
 /// As [`barrier`].
 #[inline(always)]
-pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> HandOver {
+pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> FiberSwitch {
     // SAFETY: as for `barrier`.
     unsafe {
-        let core = &*(*warp).ctx.block.cast::<Core>();
+        let core = &*(*warp).ctx.block.cast::<BlockState>();
         match core.whole.arrive((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
             Arrived::Last => {}
-            Arrived::Waits => return core.hand_over(warp),
+            Arrived::Waits => return core.switch_to(warp),
             Arrived::Counted => count_in(warp, id),
         }
-        HandOver::NONE
+        FiberSwitch::NONE
     }
 }
 
 /// Gives the thread back to the scheduler until a barrier lets `warp` go on.
 ///
 /// # Safety
-/// As [`Core::give_way`].
+/// As [`BlockState::yield_to_next_warp`].
 #[cold]
 #[inline(never)]
 unsafe fn wait(warp: *mut Warp) {
@@ -496,7 +496,7 @@ unsafe fn count_in(warp: *mut Warp, id: u32) {
 ///
 /// # Safety
 /// Must be called on the fiber of `warp`, whose block is a [`Block`].
-// Inlined for the same reason as `Block::turn`.
+// Inlined for the same reason as `Block::resume_warp`.
 #[inline(always)]
 pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
@@ -519,11 +519,11 @@ unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: Arrival) -> u32 {
     // SAFETY: as for `barrier`.
     unsafe {
         let number = (*warp).ctx.warp_id;
-        let core = (*warp).ctx.block.cast::<Core>();
+        let core = (*warp).ctx.block.cast::<BlockState>();
         if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
             return result;
         }
-        (*core).give_way(warp, Pause::Barrier);
+        (*core).yield_to_next_warp(warp, Pause::Barrier);
         (*warp).barrier_result
     }
 }

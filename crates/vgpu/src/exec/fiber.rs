@@ -22,13 +22,13 @@ pub(crate) enum Pause {
     /// It lets others run.
     Yield,
     /// It is interrupted at random.
-    Switch,
-    /// The launch is [asked](super::stop::ASK); it goes on when its caller has answered.
-    Asked,
+    Preempt,
+    /// The launch is [asked](super::stop::CHECK_INTERRUPT); it goes on when its caller has answered.
+    InterruptCheck,
     /// Its warp has ended; resumed, it runs the same warp of the next block.
     Finished,
     /// It will not go on: a trap or a cancelled launch.
-    Dead,
+    Terminated,
     /// Its body has returned; it will not go on.
     Done,
     /// A signal has ended it; [`Guard::signal`] has the details.
@@ -37,15 +37,15 @@ pub(crate) enum Pause {
 
 /// What [`Fiber::resume`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ran {
+pub(crate) enum FiberResult {
     Done,
     AtBarrier,
     Yielded,
-    Switched,
+    Preempted,
     /// The caller of the launch is to answer, then it goes on.
-    Asked,
+    InterruptCheck,
     /// Trapped or cancelled; whoever did it has recorded why.
-    Dead,
+    Terminated,
     /// Ended by a signal that still has to be explained.
     Signal(SignalInfo),
 }
@@ -97,9 +97,9 @@ pub(crate) struct Warp {
 /// on the way from one stack to the next, which is as long as anything that waiting at barriers takes.
 pub(crate) struct Ring {
     /// Where the next warp's fiber goes on, while it does not run.
-    pub(crate) next_place: Cell<usize>,
+    pub(crate) next_resume_sp: Cell<usize>,
     /// Where the warp before looks for the place at which this warp's fiber goes on.
-    pub(crate) place: *const Cell<usize>,
+    pub(crate) resume_sp: *const Cell<usize>,
     pub(crate) next: *const FiberInfo,
     /// The next warp's bit among those of the block.
     pub(crate) next_bit: u32,
@@ -108,7 +108,7 @@ pub(crate) struct Ring {
 impl Ring {
     /// Of a warp that is in no ring yet.
     pub(crate) const fn new() -> Ring {
-        Ring { next_place: Cell::new(0), place: null(), next: null(), next_bit: 0 }
+        Ring { next_resume_sp: Cell::new(0), resume_sp: null(), next: null(), next_bit: 0 }
     }
 }
 
@@ -116,7 +116,7 @@ impl Ring {
 #[repr(C, align(64))]
 pub(crate) struct FiberInfo {
     /// Holds where the fiber goes on, while it does not run.
-    pub(crate) place: *const Cell<usize>,
+    pub(crate) resume_sp: *const Cell<usize>,
     /// Of the thread that made the fiber, which alone runs it.
     thread: *const Guard,
     pub(crate) warp: *mut Warp,
@@ -133,30 +133,30 @@ impl FiberInfo {
         (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
     }
     /// What holds where the fiber goes on.
-    fn place(&self) -> &Cell<usize> {
+    fn resume_sp(&self) -> &Cell<usize> {
         // SAFETY: it lives as long as the warps of the block do.
-        unsafe { &*self.place }
+        unsafe { &*self.resume_sp }
     }
     /// Where the one who resumed the fiber goes on.
-    fn outside(&self) -> usize {
+    fn resumer_sp(&self) -> usize {
         // SAFETY: a thread's guard lives as long as the thread, and the fiber runs on that thread.
-        unsafe { (*self.thread).outside.get() }
+        unsafe { (*self.thread).resumer_sp.get() }
     }
 }
 
 /// A change of fibers that is still to be made. The thread's [`Guard`] names the one that is to run.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct HandOver {
+pub(crate) struct FiberSwitch {
     /// What is to hold where the fiber to be left goes on.
     pub(crate) from: *const Cell<usize>,
     /// Where the one goes on whose turn it is, as if it had been resumed; 0 where the fiber is not to be left.
     pub(crate) to: usize,
 }
 
-impl HandOver {
+impl FiberSwitch {
     /// The fiber is not to be left.
-    pub(crate) const NONE: HandOver = HandOver { from: null(), to: 0 };
+    pub(crate) const NONE: FiberSwitch = FiberSwitch { from: null(), to: 0 };
 
     /// Makes the change.
     ///
@@ -176,7 +176,7 @@ pub(crate) struct Guard {
     /// Null outside [`Fiber::resume`].
     pub(crate) current: Cell<*const FiberInfo>,
     /// Where the one who resumed the current fiber goes on.
-    pub(crate) outside: Cell<usize>,
+    pub(crate) resumer_sp: Cell<usize>,
     pub(crate) signal: Cell<SignalInfo>,
 }
 
@@ -184,7 +184,7 @@ impl Guard {
     pub(crate) const fn new() -> Guard {
         Guard {
             current: Cell::new(null()),
-            outside: Cell::new(0),
+            resumer_sp: Cell::new(0),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
         }
     }
@@ -218,7 +218,7 @@ unsafe extern "C" fn run(info: usize) -> ! {
     unsafe {
         ((*info).body)((*info).warp, (*info).data);
         loop {
-            arch::switch((*info).place().as_ptr(), (*info).outside(), Pause::Done as usize);
+            arch::switch((*info).resume_sp().as_ptr(), (*info).resumer_sp(), Pause::Done as usize);
         }
     }
 }
@@ -234,7 +234,7 @@ impl Fiber {
         stack: FiberStack,
         program: *const Program,
         warp: *mut Warp,
-        place: *const Cell<usize>,
+        resume_sp: *const Cell<usize>,
         body: unsafe fn(*mut Warp, *mut ()),
         data: *mut (),
     ) -> Fiber {
@@ -243,49 +243,49 @@ impl Fiber {
         // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
         // for `warp`.
         unsafe {
-            (*place).set(arch::prepare_stack(top, run));
+            (*resume_sp).set(arch::prepare_stack(top, run));
             let guard = (stack.guard(), stack.bottom());
-            at.write(FiberInfo { place, thread: Guard::of_thread(), warp, program, guard, body, data });
+            at.write(FiberInfo { resume_sp, thread: Guard::of_thread(), warp, program, guard, body, data });
             (*warp).stack_bottom = stack.bottom();
             (*warp).fiber = at;
-            (*warp).ring.place = place;
+            (*warp).ring.resume_sp = resume_sp;
         }
         Fiber { stack, info: at }
     }
 
     /// Runs the fiber until it pauses or ends. `guard` is this thread's, and that of the fiber.
     #[inline(always)]
-    pub(crate) fn resume(&mut self, guard: &Guard) -> Ran {
+    pub(crate) fn resume(&mut self, guard: &Guard) -> FiberResult {
         self.resume_chain(guard).0
     }
 
-    /// Runs the fiber, and those that it [hands over](Warp::hand_over) to, until one pauses or ends, which it is.
+    /// Runs the fiber, and those that it [hands over](Warp::switch_to) to, until one pauses or ends, which it is.
     #[inline(always)]
-    pub(crate) fn resume_chain(&mut self, guard: &Guard) -> (Ran, *const FiberInfo) {
+    pub(crate) fn resume_chain(&mut self, guard: &Guard) -> (FiberResult, *const FiberInfo) {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
-        // it goes on at its place, and it comes back by `outside` alone.
-        let why = unsafe { arch::switch(guard.outside.as_ptr(), (*info).place().get(), 0) };
+        // it goes on at its place, and it comes back by `resumer_sp` alone.
+        let why = unsafe { arch::switch(guard.resumer_sp.as_ptr(), (*info).resume_sp().get(), 0) };
         let last = guard.current.replace(null());
         const ALL: [Pause; 8] = [
             Pause::Barrier,
             Pause::Yield,
-            Pause::Switch,
-            Pause::Asked,
+            Pause::Preempt,
+            Pause::InterruptCheck,
             Pause::Finished,
-            Pause::Dead,
+            Pause::Terminated,
             Pause::Done,
             Pause::Signal,
         ];
         let ran = match ALL[why] {
-            Pause::Done | Pause::Finished => Ran::Done,
-            Pause::Signal => Ran::Signal(guard.signal.get()),
-            Pause::Barrier => Ran::AtBarrier,
-            Pause::Yield => Ran::Yielded,
-            Pause::Switch => Ran::Switched,
-            Pause::Asked => Ran::Asked,
-            Pause::Dead => Ran::Dead,
+            Pause::Done | Pause::Finished => FiberResult::Done,
+            Pause::Signal => FiberResult::Signal(guard.signal.get()),
+            Pause::Barrier => FiberResult::AtBarrier,
+            Pause::Yield => FiberResult::Yielded,
+            Pause::Preempt => FiberResult::Preempted,
+            Pause::InterruptCheck => FiberResult::InterruptCheck,
+            Pause::Terminated => FiberResult::Terminated,
         };
         (ran, last)
     }
@@ -306,7 +306,7 @@ impl Warp {
     pub(crate) unsafe fn pause(&self, why: Pause) {
         let info = self.fiber;
         // SAFETY: on its own fiber, whose information was set when it was made; who resumed it waits.
-        unsafe { arch::switch((*info).place().as_ptr(), (*info).outside(), why as usize) };
+        unsafe { arch::switch((*info).resume_sp().as_ptr(), (*info).resumer_sp(), why as usize) };
     }
 
     /// Lets the launch's caller answer, if this is his thread.
@@ -316,7 +316,7 @@ impl Warp {
     pub(crate) unsafe fn pause_if_caller(&self) {
         if self.is_caller {
             // SAFETY: passed on.
-            unsafe { self.pause(Pause::Asked) }
+            unsafe { self.pause(Pause::InterruptCheck) }
         }
     }
 
@@ -325,12 +325,12 @@ impl Warp {
     /// # Safety
     /// Must be called on this warp's fiber; `next` is another one that does not run, and `guard` is this thread's.
     #[inline(always)]
-    pub(crate) unsafe fn hand_over(&self, next: *const FiberInfo, guard: *const Guard) {
+    pub(crate) unsafe fn switch_to(&self, next: *const FiberInfo, guard: *const Guard) {
         let info = self.fiber;
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
             (*guard).current.set(next);
-            arch::switch((*info).place().as_ptr(), (*next).place().get(), 0);
+            arch::switch((*info).resume_sp().as_ptr(), (*next).resume_sp().get(), 0);
         }
     }
 
@@ -341,7 +341,7 @@ impl Warp {
     pub(crate) unsafe fn die(&self) -> ! {
         loop {
             // SAFETY: passed on. The scheduler never resumes a dead fiber.
-            unsafe { self.pause(Pause::Dead) }
+            unsafe { self.pause(Pause::Terminated) }
         }
     }
 }

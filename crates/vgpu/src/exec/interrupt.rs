@@ -20,7 +20,7 @@ thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
 /// one stays.
 pub fn set_interrupt_check(check: fn() -> bool) {
     if CHECK.set(check).is_ok() {
-        super::monitor::start_if_used();
+        super::watchdog::start_if_used();
     }
 }
 
@@ -30,16 +30,16 @@ pub(crate) fn has_check() -> bool {
 }
 
 /// Takes note that the calling thread belongs to the virtual GPU.
-pub(crate) fn mark_own_thread() {
+pub(crate) fn mark_internal_thread() {
     OURS.set(true);
 }
 
 /// Whether the calling thread has somebody to ask.
-pub(crate) fn is_asked_here() -> bool {
+pub(crate) fn can_check_interrupt() -> bool {
     CHECK.get().is_some() && !OURS.try_with(Cell::get).unwrap_or(true)
 }
 
 /// Asks. Always false on threads of the virtual GPU.
 pub(crate) fn is_requested() -> bool {
-    is_asked_here() && CHECK.get().is_some_and(|check| check())
+    can_check_interrupt() && CHECK.get().is_some_and(|check| check())
 }

@@ -3,11 +3,11 @@
 use super::fault::{Fault, FaultKind};
 use super::fiber::{Ring, Warp};
 use super::launch::CancelFlag;
+use super::memory_slots::{self, SlotPool};
 use super::program::Program;
-use super::slots::{self, SlotPool};
 use super::{interrupt, report, stop, tid};
 use crate::abi::{TidTable, WARP_LANES, WarpCtx};
-use crate::check::race::Race;
+use crate::check::race::RaceDetector;
 use crate::check::{self, shadow};
 use crate::memory::window::WindowError;
 use crate::schedule;
@@ -21,7 +21,7 @@ pub const MULTIPROCESSORS: u32 = 108;
 
 /// Shape of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchConfig {
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -32,7 +32,7 @@ pub struct Shape {
     pub cooperative: bool,
 }
 
-impl Shape {
+impl LaunchConfig {
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
@@ -46,7 +46,7 @@ impl Shape {
 /// A grid in progress.
 pub(crate) struct Job<'a> {
     pub(crate) program: &'a Program,
-    pub(crate) shape: Shape,
+    pub(crate) shape: LaunchConfig,
     pub(crate) threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) tids: Arc<[TidTable]>,
@@ -56,11 +56,11 @@ pub(crate) struct Job<'a> {
     /// State of the random choices, when the schedule makes some: then one thread runs the job.
     random: Option<(u64, AtomicU64)>,
     /// What is known of accesses, when races are looked for.
-    pub(crate) race: Option<Mutex<Race>>,
+    pub(crate) race: Option<Mutex<RaceDetector>>,
     /// Only the caller may run blocks.
-    pub(crate) alone: bool,
+    pub(crate) caller_only: bool,
     /// The schedule is not the normal one.
-    ordered: bool,
+    is_ordered_schedule: bool,
     pub(crate) workspace: u64,
     pub(crate) grid_id: u64,
     pub(crate) total_shared: u32,
@@ -85,43 +85,43 @@ static NEXT_GRID: AtomicU64 = AtomicU64::new(1);
 
 /// The parameter buffer and the grid's synchronisation words; given back when dropped.
 pub(crate) struct ParamSlot {
-    slot: slots::Slot,
+    slot: memory_slots::Slot,
     bytes: usize,
 }
 
 impl ParamSlot {
     /// Copies packed parameters into the device window and clears the synchronisation words.
     pub(crate) fn new(params: &[u8]) -> Result<ParamSlot, WindowError> {
-        let bytes = slots::PARAM_BYTES + slots::WORKSPACE_BYTES;
+        let bytes = memory_slots::PARAM_BYTES + memory_slots::WORKSPACE_BYTES;
         let busy =
             || WindowError { what: "parameters of launches: all buffers are in use".into(), errno: libc::ENOMEM };
-        let slot = slots::PARAMS.take(bytes)?.ok_or_else(busy)?;
-        let n = params.len().min(slots::PARAM_BYTES);
+        let slot = memory_slots::PARAMS.take(bytes)?.ok_or_else(busy)?;
+        let n = params.len().min(memory_slots::PARAM_BYTES);
         // SAFETY: the slot is committed for `bytes` and nobody else uses it.
         unsafe {
             std::ptr::copy_nonoverlapping(params.as_ptr(), slot.start as *mut u8, n);
-            ((slot.start + slots::PARAM_BYTES) as *mut u8).write_bytes(0, slots::WORKSPACE_BYTES);
+            ((slot.start + memory_slots::PARAM_BYTES) as *mut u8).write_bytes(0, memory_slots::WORKSPACE_BYTES);
         }
-        shadow::released(slot.start, slots::PARAM_BYTES);
+        shadow::released(slot.start, memory_slots::PARAM_BYTES);
         shadow::constant(slot.start, n);
-        shadow::allocated(slot.start + slots::PARAM_BYTES, slots::WORKSPACE_BYTES, true);
+        shadow::allocated(slot.start + memory_slots::PARAM_BYTES, memory_slots::WORKSPACE_BYTES, true);
         Ok(ParamSlot { slot, bytes: n })
     }
     fn workspace(&self) -> u64 {
-        (self.slot.start + slots::PARAM_BYTES) as u64
+        (self.slot.start + memory_slots::PARAM_BYTES) as u64
     }
 }
 
 impl Drop for ParamSlot {
     fn drop(&mut self) {
-        slots::PARAMS.give(self.slot);
+        memory_slots::PARAMS.release(self.slot);
     }
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(
         program: &'a Program,
-        shape: Shape,
+        shape: LaunchConfig,
         params: &ParamSlot,
         n_workers: usize,
         cancel: &'a CancelFlag,
@@ -140,8 +140,8 @@ impl<'a> Job<'a> {
             param_bytes: params.bytes,
             random: seed.map(|s| (s, AtomicU64::new(s))),
             race: check::enabled().race.then(Mutex::default),
-            alone: schedule::current().is_ordered() || check::enabled().race,
-            ordered: schedule::current().is_ordered(),
+            caller_only: schedule::current().is_ordered() || check::enabled().race,
+            is_ordered_schedule: schedule::current().is_ordered(),
             workspace: if shape.cooperative { params.workspace() } else { 0 },
             grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
             total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
@@ -174,20 +174,20 @@ impl<'a> Job<'a> {
         stop::is_reason(self.stop.load(Ordering::Relaxed))
     }
 
-    /// Whether the caller of the launch is to [`answer`](Job::answer).
-    pub(crate) fn is_asked(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) == stop::ASK
+    /// Whether the caller of the launch is to [`check_interrupt`](Job::check_interrupt).
+    pub(crate) fn interrupt_check_requested(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == stop::CHECK_INTERRUPT
     }
 
     /// Called by the launch's caller on his own stack: finds out whether to stop, and does it.
     #[cold]
-    pub(crate) fn answer(&self) {
+    pub(crate) fn check_interrupt(&self) {
         if interrupt::is_requested() {
             self.cancel.interrupt();
             stop::set(&self.stop, stop::INTERRUPTED);
         }
         // Not if there is a reason to stop by now.
-        let _ = self.stop.compare_exchange(stop::ASK, stop::RUN, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.stop.compare_exchange(stop::CHECK_INTERRUPT, stop::RUN, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Stops the job; the first fault wins.
@@ -238,7 +238,7 @@ impl<'a> Job<'a> {
         [n % gx, n / gx % gy, n / gx / gy]
     }
 
-    /// Whether threads take turns at random.
+    /// Whether threads are scheduled at random.
     pub(crate) fn is_random(&self) -> bool {
         self.random.is_some()
     }
@@ -246,16 +246,16 @@ impl<'a> Job<'a> {
     /// A block begins whose shared memory is at `shared`: nobody has written to it yet. Where runs
     /// are to be repeated it has contents that are always the same; random ones show what is read
     /// too early.
-    pub(crate) fn block_begins(&self, shared: usize) {
+    pub(crate) fn init_shared_memory(&self, shared: usize) {
         if self.total_shared == 0 {
             return;
         }
-        shadow::block_begins(shared, self.total_shared as usize);
+        shadow::mark_shared_memory(shared, self.total_shared as usize);
         if let Some(race) = &self.race {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
             race.forget(shared as u64, u64::from(self.total_shared));
         }
-        if self.ordered {
+        if self.is_ordered_schedule {
             self.fill(shared, self.total_shared as usize);
         }
     }
@@ -286,10 +286,10 @@ impl<'a> Job<'a> {
         Warp {
             ctx: WarpCtx {
                 params: self.params as *const u8,
-                shared: slots::nowhere() as *mut u8,
+                shared: memory_slots::unmapped_address() as *mut u8,
                 tid: self.tids.as_ptr(),
-                local_sp: slots::nowhere() as *mut u8,
-                local_end: slots::nowhere() as *mut u8,
+                local_sp: memory_slots::unmapped_address() as *mut u8,
+                local_end: memory_slots::unmapped_address() as *mut u8,
                 cancel: &raw const self.stop,
                 block: null_mut::<c_void>(),
                 outer_frames: null_mut::<c_void>(),
@@ -304,8 +304,8 @@ impl<'a> Job<'a> {
                 dynamic_shared_offset: self.program.dynamic_shared_offset,
                 dynamic_shared_size: self.shape.dynamic_shared,
                 total_shared_size: self.total_shared,
-                smid: worker % slots::n_multiprocessors(),
-                nsmid: slots::n_multiprocessors(),
+                smid: worker % memory_slots::n_multiprocessors(),
+                nsmid: memory_slots::n_multiprocessors(),
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,
             },
@@ -338,50 +338,50 @@ impl<'a> Job<'a> {
         let bounded = self.program.stack_bytes as usize;
         match self.cancel.stack_limit() {
             _ if !self.program.recursive => bounded,
-            None => super::stack::UNBOUNDED,
+            None => super::stack::UNBOUNDED_STACK_BYTES,
             Some(limit) => super::stack::for_limit(limit).max(bounded),
         }
     }
 
     /// Local memory for a warp; `None` (after stopping the job) when there is none to be had.
-    pub(crate) fn take_local(&self) -> Option<Option<slots::Slot>> {
+    pub(crate) fn take_local(&self) -> Option<Option<memory_slots::Slot>> {
         let p = self.program;
         if p.local_bytes_per_warp == 0 && !p.recursive {
             return Some(None);
         }
-        let most = slots::LOCAL_SLOT - STAGGER_MAX;
+        let most = memory_slots::LOCAL_SLOT - STAGGER_MAX;
         let bytes = match self.cancel.stack_limit() {
             _ if !p.recursive => p.local_bytes_per_warp as usize,
             None => most,
             Some(limit) => (limit * WARP_LANES).max(p.local_bytes_per_warp as usize).min(most),
         };
-        self.take_slot(&slots::LOCAL, bytes + STAGGER_MAX, "local memory").map(Some)
+        self.take_slot(&memory_slots::LOCAL, bytes + STAGGER_MAX, "local memory").map(Some)
     }
 
     /// Shared memory for a block. `Ok(None)` when it needs none.
-    pub(crate) fn take_shared(&self) -> Result<Option<slots::Slot>, NoSpan> {
+    pub(crate) fn take_shared(&self) -> Result<Option<memory_slots::Slot>, NoSharedMemory> {
         if self.total_shared == 0 {
             return Ok(None);
         }
-        match slots::SHARED.take(self.total_shared as usize) {
+        match memory_slots::SHARED.take(self.total_shared as usize) {
             Ok(Some(slot)) => {
                 shadow::released(slot.start, slot.committed);
                 Ok(Some(slot))
             }
-            Ok(None) => Err(NoSpan::Busy),
+            Ok(None) => Err(NoSharedMemory::Busy),
             Err(e) => {
                 self.fail_memory(&format!("shared memory: {e}"));
-                Err(NoSpan::Failed)
+                Err(NoSharedMemory::Failed)
             }
         }
     }
 
-    fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<slots::Slot> {
+    fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<memory_slots::Slot> {
         match pool.take(bytes) {
             Ok(Some(slot)) => {
                 // What a warp that was stopped has left there.
                 shadow::released(slot.start, slot.committed);
-                if self.ordered && !self.program.recursive {
+                if self.is_ordered_schedule && !self.program.recursive {
                     self.fill(slot.start, slot.committed);
                 }
                 Some(slot)
@@ -400,7 +400,7 @@ impl<'a> Job<'a> {
 
 /// Why a block got no shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoSpan {
+pub(crate) enum NoSharedMemory {
     /// Other blocks have it all; some of them will end.
     Busy,
     /// The job was stopped with the reason.
@@ -410,9 +410,9 @@ pub(crate) enum NoSpan {
 const STAGGER_MAX: usize = 16 << 10;
 
 /// Gives a warp its local memory, staggered so that warps do not compete for cache sets.
-pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<slots::Slot>) {
+pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<memory_slots::Slot>) {
     if let Some(slot) = slot {
-        let number = slot.start / slots::LOCAL_SLOT;
+        let number = slot.start / memory_slots::LOCAL_SLOT;
         let start = slot.start + ((number * 832 % STAGGER_MAX) & !63);
         ctx.local_sp = start as *mut u8;
         ctx.local_end = (slot.start + slot.committed) as *mut u8;

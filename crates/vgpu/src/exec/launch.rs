@@ -2,8 +2,8 @@
 
 use super::codes;
 use super::fault::Fault;
-use super::job::Shape;
-use super::{interrupt, monitor, slots, stop, worker};
+use super::job::LaunchConfig;
+use super::{interrupt, memory_slots, stop, watchdog, worker};
 use crate::check::peers::Peers;
 use crate::module::Kernel;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -32,21 +32,21 @@ pub struct CancelFlag {
     /// Counts interruptions: what was begun under an earlier number does not start any more.
     generation: AtomicU64,
     /// Launches that run with this flag.
-    watched: Mutex<Vec<Watched>>,
+    running_launches: Mutex<Vec<RunningLaunch>>,
     /// Whose memory their kernels may use; not said for launches outside of contexts.
     peers: OnceLock<Arc<Peers>>,
 }
 
 #[derive(Debug)]
-struct Watched {
+struct RunningLaunch {
     stop: *const AtomicU32,
     grid: u64,
     kernel: *const str,
     /// Its caller has somebody to ask whether to go on.
-    asks: bool,
+    can_check_interrupt: bool,
 }
-// SAFETY: the word is an atomic; both are alive while they are in the list (`Watch` borrows them).
-unsafe impl Send for Watched {}
+// SAFETY: the word is an atomic; both are alive while they are in the list (`LaunchGuard` borrows them).
+unsafe impl Send for RunningLaunch {}
 
 impl CancelFlag {
     /// A flag that is not set.
@@ -103,44 +103,55 @@ impl CancelFlag {
             stop::set(unsafe { &*watched.stop }, why);
         }
     }
-    fn lock(&self) -> MutexGuard<'_, Vec<Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<RunningLaunch>> {
+        self.running_launches.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// What happens to the flag sets `stop` until the result is dropped. `since` is the generation
+    /// What happens to the flag sets `stop` until the result is dropped. `generation` is the generation
     /// in which the launch was begun.
-    pub(crate) fn watch<'a>(&'a self, word: &'a AtomicU32, grid: u64, kernel: &'a str, since: u64) -> Watch<'a> {
-        self.lock().push(Watched { stop: word, grid, kernel, asks: interrupt::is_asked_here() });
+    pub(crate) fn watch<'a>(
+        &'a self,
+        word: &'a AtomicU32,
+        grid: u64,
+        kernel: &'a str,
+        generation: u64,
+    ) -> LaunchGuard<'a> {
+        self.lock().push(RunningLaunch {
+            stop: word,
+            grid,
+            kernel,
+            can_check_interrupt: interrupt::can_check_interrupt(),
+        });
         if self.set.load(Ordering::SeqCst) {
             stop::set(word, stop::CANCELLED);
-        } else if self.generation.load(Ordering::SeqCst) != since {
+        } else if self.generation.load(Ordering::SeqCst) != generation {
             stop::set(word, stop::INTERRUPTED);
         }
-        monitor::wake();
-        Watch { flag: self, stop: word }
+        watchdog::wake();
+        LaunchGuard { flag: self, stop: word }
     }
     /// Shows every running launch to `judge`, which says how long it has been running and whether
     /// that is too long.
-    pub(crate) fn look(&self, mut judge: impl FnMut(u64) -> (Duration, bool)) {
+    pub(crate) fn check_timeouts(&self, mut judge: impl FnMut(u64) -> (Duration, bool)) {
         for watched in &*self.lock() {
             let (age, too_long) = judge(watched.grid);
             // SAFETY: listed words are alive.
             let word = unsafe { &*watched.stop };
             if too_long {
                 stop::set(word, stop::TIMEOUT);
-            } else if watched.asks && age >= interrupt::TICK {
-                let _ = word.compare_exchange(stop::RUN, stop::ASK, Ordering::AcqRel, Ordering::Relaxed);
+            } else if watched.can_check_interrupt && age >= interrupt::TICK {
+                let _ = word.compare_exchange(stop::RUN, stop::CHECK_INTERRUPT, Ordering::AcqRel, Ordering::Relaxed);
             }
         }
     }
 }
 
 /// A launch in the list of a flag.
-pub(crate) struct Watch<'a> {
+pub(crate) struct LaunchGuard<'a> {
     flag: &'a CancelFlag,
     stop: &'a AtomicU32,
 }
 
-impl Drop for Watch<'_> {
+impl Drop for LaunchGuard<'_> {
     fn drop(&mut self) {
         self.flag.lock().retain(|w| !std::ptr::eq(w.stop, self.stop));
     }
@@ -196,7 +207,7 @@ pub fn validate(launch: &Launch) -> Result<(), i32> {
 /// for each other. 0 when not even one block can run.
 pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
     let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
-    if fits { slots::n_resident_blocks() as u32 } else { 0 }
+    if fits { memory_slots::n_resident_blocks() as u32 } else { 0 }
 }
 
 /// Runs a validated launch and returns when its last block has ended.
@@ -207,19 +218,19 @@ pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
     run_since(launch, cancel, cancel.generation())
 }
 
-/// [`run`] for a launch that the program asked for when the flag was in generation `since`.
+/// [`run`] for a launch that the program asked for when the flag was in generation `generation`.
 ///
 /// # Errors
 /// As [`run`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
-pub fn run_since(launch: &Launch, cancel: &CancelFlag, since: u64) -> Result<(), Fault> {
+pub fn run_since(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
     let program = launch.function.program(launch.block)?;
-    let shape = Shape {
+    let shape = LaunchConfig {
         grid: launch.grid,
         block: launch.block,
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative,
     };
-    let outcome = worker::run_program_since(&program, shape, &launch.params, cancel, since);
+    let outcome = worker::run_program_since(&program, shape, &launch.params, cancel, generation);
     crate::check::flush();
     outcome
 }

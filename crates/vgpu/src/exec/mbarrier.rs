@@ -20,25 +20,25 @@ pub(crate) struct Mbarrier {
 
 /// Why an operation on an `mbarrier` is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum MbarrierError {
     /// The number of arrivals of `init` or `arrive` is 0 or too large.
-    Count,
+    BadArrivalCount,
     /// More arrivals than the phase expects.
-    Arrivals,
+    TooManyArrivals,
     /// More pending bytes than can be counted.
-    Bytes,
+    TooManyPendingBytes,
     /// `arrive.noComplete` that ends the phase.
-    Completes,
+    NoCompleteEndsPhase,
 }
 
-impl Wrong {
+impl MbarrierError {
     /// For an error message.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Wrong::Count => "an mbarrier counts from 1 to 1048575 arrivals",
-            Wrong::Arrivals => "more threads arrive at an mbarrier than its phase expects",
-            Wrong::Bytes => "an mbarrier cannot wait for more than 1048575 bytes",
-            Wrong::Completes => "mbarrier.arrive.noComplete completes the phase",
+            MbarrierError::BadArrivalCount => "an mbarrier counts from 1 to 1048575 arrivals",
+            MbarrierError::TooManyArrivals => "more threads arrive at an mbarrier than its phase expects",
+            MbarrierError::TooManyPendingBytes => "an mbarrier cannot wait for more than 1048575 bytes",
+            MbarrierError::NoCompleteEndsPhase => "mbarrier.arrive.noComplete completes the phase",
         }
     }
 }
@@ -50,9 +50,9 @@ pub(crate) fn pending(state: u64) -> u32 {
 
 impl Mbarrier {
     /// A new object.
-    pub(crate) fn new(count: u32) -> Result<Mbarrier, Wrong> {
+    pub(crate) fn new(count: u32) -> Result<Mbarrier, MbarrierError> {
         if count == 0 || count > MAX_COUNT {
-            return Err(Wrong::Count);
+            return Err(MbarrierError::BadArrivalCount);
         }
         Ok(Mbarrier { pending: count, expected: count, bytes: 0, phase: 0 })
     }
@@ -80,47 +80,53 @@ impl Mbarrier {
     }
 
     /// `count` arrivals, which with `drop` later phases do not expect.
-    pub(crate) fn arrive(&mut self, count: u32, drop: bool) -> Result<(), Wrong> {
+    pub(crate) fn arrive(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         if count == 0 || count > MAX_COUNT {
-            return Err(Wrong::Count);
+            return Err(MbarrierError::BadArrivalCount);
         }
-        self.pending = self.pending.checked_sub(count).ok_or(Wrong::Arrivals)?;
+        self.pending = self.pending.checked_sub(count).ok_or(MbarrierError::TooManyArrivals)?;
         if drop {
-            self.expected = self.expected.checked_sub(count).ok_or(Wrong::Arrivals)?;
+            self.expected = self.expected.checked_sub(count).ok_or(MbarrierError::TooManyArrivals)?;
         }
         self.end_phase_if_done();
         Ok(())
     }
 
     /// As [`Mbarrier::arrive`], but the phase must go on.
-    pub(crate) fn arrive_without_end(&mut self, count: u32, drop: bool) -> Result<(), Wrong> {
+    pub(crate) fn arrive_no_complete(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         let phase = self.phase;
         self.arrive(count, drop)?;
-        if self.phase == phase { Ok(()) } else { Err(Wrong::Completes) }
+        if self.phase == phase { Ok(()) } else { Err(MbarrierError::NoCompleteEndsPhase) }
     }
 
     /// The phase waits for `n` more bytes.
-    pub(crate) fn expect_bytes(&mut self, n: u32) -> Result<(), Wrong> {
-        self.bytes =
-            self.bytes.checked_add_unsigned(n).filter(|b| b.unsigned_abs() <= MAX_COUNT).ok_or(Wrong::Bytes)?;
+    pub(crate) fn expect_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
+        self.bytes = self
+            .bytes
+            .checked_add_unsigned(n)
+            .filter(|b| b.unsigned_abs() <= MAX_COUNT)
+            .ok_or(MbarrierError::TooManyPendingBytes)?;
         Ok(())
     }
 
     /// `n` bytes have come.
-    pub(crate) fn complete_bytes(&mut self, n: u32) -> Result<(), Wrong> {
-        self.bytes =
-            self.bytes.checked_sub_unsigned(n).filter(|b| b.unsigned_abs() <= MAX_COUNT).ok_or(Wrong::Bytes)?;
+    pub(crate) fn complete_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
+        self.bytes = self
+            .bytes
+            .checked_sub_unsigned(n)
+            .filter(|b| b.unsigned_abs() <= MAX_COUNT)
+            .ok_or(MbarrierError::TooManyPendingBytes)?;
         self.end_phase_if_done();
         Ok(())
     }
 
     /// Whether the phase of `state` has ended.
-    pub(crate) fn has_left(self, state: u64) -> bool {
+    pub(crate) fn phase_has_ended(self, state: u64) -> bool {
         Mbarrier::unpack(state).phase != self.phase
     }
 
     /// Whether the phase of that parity has ended, which is the current one or the one before.
-    pub(crate) fn has_left_parity(self, parity: u32) -> bool {
+    pub(crate) fn parity_phase_has_ended(self, parity: u32) -> bool {
         self.phase & 1 != parity & 1
     }
 }
@@ -144,28 +150,28 @@ mod tests {
         let mut b = Mbarrier::new(3).unwrap();
         let state = b.pack();
         b.arrive(2, false).unwrap();
-        assert!(!b.has_left(state) && !b.has_left_parity(0) && b.has_left_parity(1));
+        assert!(!b.phase_has_ended(state) && !b.parity_phase_has_ended(0) && b.parity_phase_has_ended(1));
         assert_eq!(pending(b.pack()), 1);
         b.complete_bytes(16).unwrap();
         b.expect_bytes(48).unwrap();
         b.arrive(1, true).unwrap();
-        assert!(!b.has_left(state));
+        assert!(!b.phase_has_ended(state));
         b.complete_bytes(32).unwrap();
-        assert!(b.has_left(state) && b.has_left_parity(0) && !b.has_left_parity(1));
+        assert!(b.phase_has_ended(state) && b.parity_phase_has_ended(0) && !b.parity_phase_has_ended(1));
         // One thread has left for good.
         assert_eq!(pending(b.pack()), 2);
-        assert_eq!(b.arrive(3, false), Err(Wrong::Arrivals));
+        assert_eq!(b.arrive(3, false), Err(MbarrierError::TooManyArrivals));
     }
 
     #[test]
     fn wrong_uses_are_found() {
-        assert_eq!(Mbarrier::new(0), Err(Wrong::Count));
-        assert_eq!(Mbarrier::new(1 << 20), Err(Wrong::Count));
+        assert_eq!(Mbarrier::new(0), Err(MbarrierError::BadArrivalCount));
+        assert_eq!(Mbarrier::new(1 << 20), Err(MbarrierError::BadArrivalCount));
         let mut b = Mbarrier::new(2).unwrap();
-        assert_eq!(b.arrive_without_end(1, false), Ok(()));
-        assert_eq!(b.arrive_without_end(1, false), Err(Wrong::Completes));
+        assert_eq!(b.arrive_no_complete(1, false), Ok(()));
+        assert_eq!(b.arrive_no_complete(1, false), Err(MbarrierError::NoCompleteEndsPhase));
         let mut b = Mbarrier::new(1).unwrap();
         assert_eq!(b.expect_bytes(MAX_COUNT), Ok(()));
-        assert_eq!(b.expect_bytes(1), Err(Wrong::Bytes));
+        assert_eq!(b.expect_bytes(1), Err(MbarrierError::TooManyPendingBytes));
     }
 }

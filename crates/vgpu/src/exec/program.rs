@@ -1,13 +1,13 @@
 //! What the scheduler needs to know of a kernel, whoever made its machine code.
 
 use crate::abi::KernelEntry;
-use crate::jit::SiteLanes;
+use crate::jit::LaneSet;
 use std::fmt;
 use std::sync::atomic::AtomicU32;
 
 /// An instruction, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct InstructionLocation {
     /// The kernel or device function it is in.
     pub function: String,
     /// Its PTX text.
@@ -17,7 +17,7 @@ pub struct Place {
     /// File and line of the source, with `-lineinfo`.
     pub source: Option<(String, u32)>,
     /// The lanes that the machine code stands for.
-    pub lanes: SiteLanes,
+    pub lanes: LaneSet,
     /// Whether it stores.
     pub is_store: bool,
     /// Bytes of one lane's access; 0 when it is none.
@@ -25,14 +25,14 @@ pub struct Place {
 }
 
 /// Finds instructions from program counters and from the numbers that compiled code passes.
-pub trait Sites: Send + Sync {
+pub trait SourceMap: Send + Sync {
     /// Whether `pc` is in the kernel's machine code. Called from a signal handler: no locks, no
     /// allocation.
     fn contains_pc(&self, pc: usize) -> bool;
     /// The instruction at a program counter.
-    fn of_pc(&self, pc: usize) -> Option<Place>;
+    fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation>;
     /// The instruction of a site number.
-    fn of_number(&self, number: u32) -> Option<Place>;
+    fn lookup_site(&self, number: u32) -> Option<InstructionLocation>;
 }
 
 /// A kernel that can run.
@@ -45,7 +45,7 @@ pub struct Program {
     pub host: usize,
     /// Whether it may wait for other warps; each warp gets a fiber of its own then.
     pub suspends: bool,
-    /// Whether it was compiled for lanes that take turns at random.
+    /// Whether it was compiled for lanes that are scheduled at random.
     pub random: bool,
     /// Whether `stack_bytes` and `local_bytes_per_warp` are no bounds.
     pub recursive: bool,
@@ -56,14 +56,14 @@ pub struct Program {
     /// Where dynamic shared memory begins; the static part lies before it.
     pub dynamic_shared_offset: u32,
     /// Finds its instructions.
-    pub sites: Box<dyn Sites>,
+    pub sites: Box<dyn SourceMap>,
     /// Running estimate of the time a block takes; start with 0.
     pub ns_per_block: AtomicU32,
 }
 
 impl Program {
     /// A program with no local and no shared memory that never waits; fill in the rest.
-    pub fn new(name: &str, entry: KernelEntry, sites: Box<dyn Sites>) -> Program {
+    pub fn new(name: &str, entry: KernelEntry, sites: Box<dyn SourceMap>) -> Program {
         Program {
             name: name.to_owned(),
             entry,

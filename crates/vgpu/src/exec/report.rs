@@ -4,21 +4,21 @@ use super::barrier::Barrier;
 use super::fault::{Fault, FaultAccess, FaultKind};
 use super::fiber::{SignalInfo, Warp};
 use super::job::Job;
-use super::program::Place;
-use super::{monitor, stop};
+use super::program::InstructionLocation;
+use super::{stop, watchdog};
 use crate::abi::{TrapKind, WARP_LANES};
 use crate::check::{Finding, FindingKind, allocation};
-use crate::jit::SiteLanes;
+use crate::jit::LaneSet;
 use crate::memory::window::window;
 use std::fmt::Write;
 
 /// What a fault is about; `describe` makes the report.
-struct Facts<'a> {
+struct FaultInfo<'a> {
     kind: FaultKind,
     what: String,
     warp: &'a Warp,
-    lanes: SiteLanes,
-    place: Option<Place>,
+    lanes: LaneSet,
+    place: Option<InstructionLocation>,
     access: Option<FaultAccess>,
 }
 
@@ -44,11 +44,11 @@ impl Fault {
 /// The fault behind a signal.
 pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     let sites = &job.program.sites;
-    let place = if warp.in_access { sites.of_number(warp.access_site) } else { sites.of_pc(info.pc) };
+    let place = if warp.in_access { sites.lookup_site(warp.access_site) } else { sites.lookup_pc(info.pc) };
     let lanes = match (&place, warp.in_access) {
-        (_, true) => SiteLanes::Lane(warp.access_lane),
+        (_, true) => LaneSet::Lane(warp.access_lane),
         (Some(p), false) => p.lanes,
-        (None, false) => SiteLanes::Warp,
+        (None, false) => LaneSet::Warp,
     };
     let write = info.write.or(place.as_ref().map(|p| p.is_store));
     let (kind, what) = match info.signal {
@@ -67,9 +67,9 @@ pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     });
     if access.is_some_and(|a| a.space == "local") {
         let what = "local memory is exhausted or overrun".to_owned();
-        return describe(job, Facts { kind, what, warp, lanes, place, access });
+        return describe(job, FaultInfo { kind, what, warp, lanes, place, access });
     }
-    describe(job, Facts { kind, what, warp, lanes, place, access })
+    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
@@ -82,8 +82,8 @@ pub(crate) fn of_trap(
     site: u32,
     address: u64,
 ) -> Fault {
-    let place = job.program.sites.of_number(site);
-    let lanes = if (lane as usize) < WARP_LANES { SiteLanes::Lane(lane) } else { SiteLanes::Warp };
+    let place = job.program.sites.lookup_site(site);
+    let lanes = if (lane as usize) < WARP_LANES { LaneSet::Lane(lane) } else { LaneSet::Warp };
     let access = matches!(kind, FaultKind::IllegalAddress | FaultKind::MisalignedAddress).then(|| FaultAccess {
         address,
         write: place.as_ref().map(|p| p.is_store),
@@ -91,7 +91,7 @@ pub(crate) fn of_trap(
         space: space_of(warp, address as usize),
     });
     let what = if kind == FaultKind::InvalidPc { format!("{what}: {address:#x}") } else { what.to_owned() };
-    describe(job, Facts { kind, what, warp, lanes, place, access })
+    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a block whose warps all wait.
@@ -105,13 +105,13 @@ pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)]
         // Writing to a string cannot fail.
         let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
     }
-    describe(job, Facts { kind: FaultKind::Deadlock, what, warp, lanes: SiteLanes::Warp, place: None, access: None })
+    describe(job, FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None })
 }
 
 /// The fault of a launch that was stopped from outside, with the place of a warp that it left.
 pub(crate) fn of_stopped(job: &Job<'_>, warp: &Warp, why: u32) -> Fault {
     let (kind, what) = stopped(why);
-    describe(job, Facts { kind, what, warp, lanes: SiteLanes::Warp, place: None, access: None })
+    describe(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
 }
 
 /// The same without a place.
@@ -123,7 +123,7 @@ pub(crate) fn of_stopped_launch(kernel: &str, why: u32) -> Fault {
 fn stopped(why: u32) -> (FaultKind, String) {
     match why {
         stop::TIMEOUT => {
-            let limit = monitor::time_limit().map_or(0.0, |limit| limit.as_secs_f64());
+            let limit = watchdog::time_limit().map_or(0.0, |limit| limit.as_secs_f64());
             (FaultKind::Timeout, format!("stopped after {limit} s, the limit that RTCG_VIRTUAL_TIMEOUT sets"))
         }
         stop::INTERRUPTED => (FaultKind::Cancelled, "interrupted".to_owned()),
@@ -167,8 +167,8 @@ fn space_of(warp: &Warp, address: usize) -> &'static str {
     }
 }
 
-fn describe(job: &Job<'_>, f: Facts<'_>) -> Fault {
-    let lanes = concerned(f.warp, f.lanes);
+fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
+    let lanes = first_lane_of(f.warp, f.lanes);
     let tid = |lane: u32| {
         // SAFETY: the table belongs to the job.
         let t = unsafe { &*f.warp.ctx.tid };
@@ -190,9 +190,14 @@ fn describe(job: &Job<'_>, f: Facts<'_>) -> Fault {
         line(a.clone());
     }
     if first == last {
-        line(format!("block {}, thread {}", triple(block), triple(thread)));
+        line(format!("block {}, thread {}", format_dim3(block), format_dim3(thread)));
     } else {
-        line(format!("block {}, one of the threads {} to {}", triple(block), triple(thread), triple(tid(last))));
+        line(format!(
+            "block {}, one of the threads {} to {}",
+            format_dim3(block),
+            format_dim3(thread),
+            format_dim3(tid(last))
+        ));
     }
     if let Some(p) = &f.place {
         if p.function != job.program.name {
@@ -251,15 +256,15 @@ pub(crate) fn finding(
     site: u32,
     address: u64,
 ) -> Finding {
-    let place = job.program.sites.of_number(site);
-    let lanes = if (lane as usize) < WARP_LANES { SiteLanes::Lane(lane) } else { SiteLanes::Warp };
+    let place = job.program.sites.lookup_site(site);
+    let lanes = if (lane as usize) < WARP_LANES { LaneSet::Lane(lane) } else { LaneSet::Warp };
     let access = (address != 0).then(|| FaultAccess {
         address,
         write: place.as_ref().map(|p| p.is_store),
         size: place.as_ref().map_or(0, |p| p.access_bytes),
         space: space_of(warp, address as usize),
     });
-    let f = describe(job, Facts { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
+    let f = describe(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
     Finding {
         kind,
         kernel: f.kernel,
@@ -302,15 +307,15 @@ fn offset_in_shared(address: u64, warp: &Warp) -> Option<u32> {
     (-(1 << 31)..1 << 32).contains(&distance).then_some(distance as u32)
 }
 
-fn concerned(warp: &Warp, lanes: SiteLanes) -> u32 {
+fn first_lane_of(warp: &Warp, lanes: LaneSet) -> u32 {
     let mask = match lanes {
-        SiteLanes::Lane(l) => 1 << (l % 32),
-        SiteLanes::Chunk(first) => 0xff << (first % 32),
-        SiteLanes::Warp => u32::MAX,
+        LaneSet::Lane(l) => 1 << (l % 32),
+        LaneSet::Chunk(first) => 0xff << (first % 32),
+        LaneSet::Warp => u32::MAX,
     };
     mask & warp.ctx.live & !warp.ctx.exited
 }
 
-fn triple([x, y, z]: [u32; 3]) -> String {
+fn format_dim3([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }

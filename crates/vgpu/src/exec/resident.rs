@@ -5,36 +5,36 @@
 //! the device has room for, and take turns. So a barrier over the grid, hand-made or cooperative,
 //! completes whatever the number of cores.
 
-use super::block::{Block, Step};
-use super::job::{Job, NoSpan};
-use super::slots;
+use super::block::{Block, BlockStep};
+use super::job::{Job, NoSharedMemory};
+use super::memory_slots;
 use super::worker::Worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Turns of all resident blocks without progress before the core is offered to other threads.
-const IDLE_TURNS: u32 = 8;
+const IDLE_ROUNDS: u32 = 8;
 
 /// Blocks resident now, of all launches.
 static RESIDENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Launches that want more blocks resident, the first one first. Only that one gets them, so that two
 /// grids whose blocks wait for each other do not each hold half of the room.
-static GROWING: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+static GROWING_LAUNCHES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-struct Residents<'a, 'j> {
+struct ResidentBlocks<'a, 'j> {
     job: &'j Job<'a>,
     running: Vec<Block>,
     /// Block numbers that this worker has taken and not started.
     taken: std::ops::Range<u64>,
     done: u64,
     /// Whether this worker has put the launch on the list of those that grow.
-    grows: bool,
+    wants_more: bool,
 }
 
 /// Runs blocks of `job` until none is left or the job is stopped; how many.
 pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) -> u64 {
-    let mut residents = Residents { job, running: Vec::new(), taken: first, done: 0, grows: false };
+    let mut residents = ResidentBlocks { job, running: Vec::new(), taken: first, done: 0, wants_more: false };
     residents.run(worker);
     residents.stop_growing();
     for block in residents.running {
@@ -44,12 +44,12 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64
     residents.done
 }
 
-impl Residents<'_, '_> {
+impl ResidentBlocks<'_, '_> {
     fn run(&mut self, worker: &mut Worker) {
         let mut idle = 0;
         loop {
-            if self.job.is_asked() && worker.index == 0 {
-                self.job.answer();
+            if self.job.interrupt_check_requested() && worker.index == 0 {
+                self.job.check_interrupt();
             }
             if self.job.stopped() || (self.running.is_empty() && !self.admit(worker, true)) {
                 return;
@@ -57,20 +57,20 @@ impl Residents<'_, '_> {
             if self.job.is_random() && self.running.len() < 2 + (self.job.random() % 4) as usize {
                 self.admit(worker, false);
             }
-            match self.turn(worker) {
+            match self.run_round(worker) {
                 None => return,
                 Some(true) => idle = 0,
                 Some(false) if self.admit_more(worker) => idle = 0,
                 Some(false) => idle += 1,
             }
-            if idle > IDLE_TURNS {
+            if idle > IDLE_ROUNDS {
                 std::thread::yield_now();
             }
         }
     }
 
     /// Lets every resident block run until it waits. Whether one got on; `None` when stopped.
-    fn turn(&mut self, worker: &mut Worker) -> Option<bool> {
+    fn run_round(&mut self, worker: &mut Worker) -> Option<bool> {
         let mut progress = false;
         let mut i = 0;
         if self.job.is_random() {
@@ -79,12 +79,12 @@ impl Residents<'_, '_> {
         }
         while i < self.running.len() {
             match self.running[i].step(self.job) {
-                Step::Stopped => return None,
-                Step::Yielded { progress: p } => {
+                BlockStep::Stopped => return None,
+                BlockStep::Yielded { progress: p } => {
                     progress |= p;
                     i += 1;
                 }
-                Step::Done => {
+                BlockStep::Done => {
                     progress = true;
                     self.done += 1;
                     self.replace(worker, i);
@@ -133,17 +133,17 @@ impl Residents<'_, '_> {
             self.stop_growing();
             return false;
         }
-        let mut growing = GROWING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut growing = GROWING_LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner);
         if !growing.contains(&self.job.grid_id) {
             growing.push(self.job.grid_id);
         }
-        self.grows = true;
+        self.wants_more = true;
         growing.first() == Some(&self.job.grid_id)
     }
 
     fn stop_growing(&mut self) {
-        if std::mem::take(&mut self.grows) {
-            GROWING.lock().unwrap_or_else(PoisonError::into_inner).retain(|&id| id != self.job.grid_id);
+        if std::mem::take(&mut self.wants_more) {
+            GROWING_LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|&id| id != self.job.grid_id);
         }
     }
 
@@ -156,18 +156,20 @@ impl Residents<'_, '_> {
         loop {
             match self.try_admit(worker) {
                 Ok(admitted) => return admitted,
-                Err(NoSpan::Failed) => return false,
-                Err(NoSpan::Busy) if !must || self.job.stopped() => return false,
-                Err(NoSpan::Busy) if self.job.is_asked() && worker.index == 0 => self.job.answer(),
-                Err(NoSpan::Busy) => std::thread::yield_now(),
+                Err(NoSharedMemory::Failed) => return false,
+                Err(NoSharedMemory::Busy) if !must || self.job.stopped() => return false,
+                Err(NoSharedMemory::Busy) if self.job.interrupt_check_requested() && worker.index == 0 => {
+                    self.job.check_interrupt()
+                }
+                Err(NoSharedMemory::Busy) => std::thread::yield_now(),
             }
         }
     }
 
-    fn try_admit(&mut self, worker: &mut Worker) -> Result<bool, NoSpan> {
-        if RESIDENT.fetch_add(1, Ordering::Relaxed) >= slots::n_resident_blocks() {
+    fn try_admit(&mut self, worker: &mut Worker) -> Result<bool, NoSharedMemory> {
+        if RESIDENT.fetch_add(1, Ordering::Relaxed) >= memory_slots::n_resident_blocks() {
             RESIDENT.fetch_sub(1, Ordering::Relaxed);
-            return Err(NoSpan::Busy);
+            return Err(NoSharedMemory::Busy);
         }
         let admitted = self.admit_counted(worker);
         if admitted != Ok(true) {
@@ -176,9 +178,9 @@ impl Residents<'_, '_> {
         admitted
     }
 
-    fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSpan> {
+    fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSharedMemory> {
         let shared = self.job.take_shared()?;
-        let mut block = Block::new(self.job, worker, shared).ok_or(NoSpan::Failed)?;
+        let mut block = Block::new(self.job, worker, shared).ok_or(NoSharedMemory::Failed)?;
         let number = self.next_block();
         match number {
             Some(number) => {

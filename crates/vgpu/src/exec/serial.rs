@@ -1,14 +1,14 @@
 //! Kernels that never wait: block after block, warp after warp, on one fiber.
 
-use super::fiber::{Fiber, Guard, Ran, Warp};
-use super::job::{Job, NoSpan, set_local};
+use super::fiber::{Fiber, FiberResult, Guard, Warp};
+use super::job::{Job, NoSharedMemory, set_local};
+use super::memory_slots::{self, Slot};
 use super::report;
-use super::slots::{self, Slot};
 use super::worker::Worker;
 use std::ops::Range;
 
 /// What the fiber's loop needs besides the warp.
-struct Loop<'a> {
+struct SerialLoop<'a> {
     job: &'a Job<'a>,
     /// Blocks still to run of those that were taken.
     blocks: Range<u64>,
@@ -16,18 +16,18 @@ struct Loop<'a> {
 }
 
 /// Memory that one serial run holds; given back when dropped.
-struct Held {
+struct BlockMemory {
     local: Option<Slot>,
     shared: Option<Slot>,
 }
 
-impl Drop for Held {
+impl Drop for BlockMemory {
     fn drop(&mut self) {
         if let Some(s) = self.local.take() {
-            slots::LOCAL.give(s);
+            memory_slots::LOCAL.release(s);
         }
         if let Some(s) = self.shared.take() {
-            slots::SHARED.give(s);
+            memory_slots::SHARED.release(s);
         }
     }
 }
@@ -45,40 +45,40 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 
         job.fail_memory("the stack of a warp");
         return 0;
     };
-    let mut state = Loop { job, blocks: first, done: 0 };
+    let mut state = SerialLoop { job, blocks: first, done: 0 };
     let data = (&raw mut state).cast();
     // SAFETY: `warp`, `state` and the job's program outlive the fiber, which ends below;
     // `run_loop` owns nothing.
     let mut fiber = unsafe {
-        let place = &raw const warp.ring.next_place;
-        Fiber::new(stack, job.program, &raw mut warp, place, run_loop, data)
+        let resume_sp = &raw const warp.ring.next_resume_sp;
+        Fiber::new(stack, job.program, &raw mut warp, resume_sp, run_loop, data)
     };
     // SAFETY: a thread's guard lives as long as the thread.
     let guard = unsafe { &*Guard::of_thread() };
     let mut ran = fiber.resume(guard);
-    while ran == Ran::Asked {
-        job.answer();
+    while ran == FiberResult::InterruptCheck {
+        job.check_interrupt();
         ran = fiber.resume(guard);
     }
-    worker.stacks.give(fiber.into_stack());
-    if let Ran::Signal(info) = ran {
+    worker.stacks.release(fiber.into_stack());
+    if let FiberResult::Signal(info) = ran {
         job.fail(report::of_signal(job, &warp, info));
     }
     state.done
 }
 
-fn take_memory(job: &Job<'_>) -> Option<Held> {
+fn take_memory(job: &Job<'_>) -> Option<BlockMemory> {
     let local = job.take_local()?;
-    let mut held = Held { local, shared: None };
+    let mut held = BlockMemory { local, shared: None };
     loop {
         match job.take_shared() {
             Ok(shared) => {
                 held.shared = shared;
                 return Some(held);
             }
-            Err(NoSpan::Failed) => return None,
-            Err(NoSpan::Busy) if job.stopped() => return None,
-            Err(NoSpan::Busy) => std::thread::yield_now(),
+            Err(NoSharedMemory::Failed) => return None,
+            Err(NoSharedMemory::Busy) if job.stopped() => return None,
+            Err(NoSharedMemory::Busy) => std::thread::yield_now(),
         }
     }
 }
@@ -86,10 +86,10 @@ fn take_memory(job: &Job<'_>) -> Option<Held> {
 /// The fiber's body.
 ///
 /// # Safety
-/// `data` points to a `Loop`, both pointers are valid while it runs.
+/// `data` points to a `SerialLoop`, both pointers are valid while it runs.
 unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
     // SAFETY: the caller's contract.
-    let state = unsafe { &mut *data.cast::<Loop<'_>>() };
+    let state = unsafe { &mut *data.cast::<SerialLoop<'_>>() };
     let job = state.job;
     loop {
         if state.blocks.is_empty() {
@@ -104,7 +104,7 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
             unsafe { run_block(job, warp, ctaid) };
             state.blocks.start += 1;
             state.done += 1;
-            if job.is_asked() {
+            if job.interrupt_check_requested() {
                 // SAFETY: on the warp's own fiber; nothing here needs dropping.
                 unsafe { (*warp).pause_if_caller() };
             }
@@ -123,7 +123,7 @@ unsafe fn run_block(job: &Job<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
     unsafe {
         (*warp).ctx.ctaid = ctaid;
         let local = (*warp).ctx.local_sp;
-        job.block_begins((*warp).ctx.shared as usize);
+        job.init_shared_memory((*warp).ctx.shared as usize);
         for i in 0..job.n_warps {
             job.place_warp(&mut *warp, i);
             (job.program.entry)(&raw mut (*warp).ctx);

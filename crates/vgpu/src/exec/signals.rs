@@ -111,7 +111,7 @@ fn make_alternate_stack() -> Option<AlternateStack> {
 unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: these signals carry a valid description, and a SIGSEGV an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-    if signal == libc::SIGSEGV && code == SEGV_ACCERR && move_pages::is_over(address) {
+    if signal == libc::SIGSEGV && code == SEGV_ACCERR && move_pages::may_retry_access(address) {
         return;
     }
     let ours = GUARD.try_with(|guard| {
@@ -154,7 +154,7 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents may be
     // discarded (invariant of `fiber`), and the one who resumed the fiber waits.
-    unsafe { arch::go_on(context, guard.outside.get(), Pause::Signal as usize) };
+    unsafe { arch::go_on(context, guard.resumer_sp.get(), Pause::Signal as usize) };
     true
 }
 

@@ -14,7 +14,7 @@ const GUARDS: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
 pub(crate) const RESERVE: usize = 64 << 10;
 const SIZES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /// Stacks of one size that a thread keeps for later.
-const KEPT: usize = 128;
+const MAX_POOLED: usize = 128;
 
 /// A stack for one fiber.
 #[derive(Debug)]
@@ -85,12 +85,12 @@ impl StackPool {
     }
 
     /// Takes a stack back.
-    pub(crate) fn give(&mut self, stack: FiberStack) {
+    pub(crate) fn release(&mut self, stack: FiberStack) {
         let class = stack.class;
         if class >= LARGE {
             release_pages(&stack);
         }
-        if self.free[class].len() < KEPT {
+        if self.free[class].len() < MAX_POOLED {
             self.free[class].push(stack);
         }
     }
@@ -107,13 +107,13 @@ fn release_pages(stack: &FiberStack) {
 /// The class of stacks for kernels without a static bound, whose pages go back after each use.
 const LARGE: usize = 3;
 /// Native stack for kernels without a static bound.
-pub(crate) const UNBOUNDED: usize = SIZES[LARGE] - RESERVE - (16 << 10);
+pub(crate) const UNBOUNDED_STACK_BYTES: usize = SIZES[LARGE] - RESERVE - (16 << 10);
 /// Bytes of native stack for each byte of a thread's stack. A GPU's frame has 16 bytes at least;
 /// the frame of a warp with as many registers rarely has 8 KiB.
-const PER_BYTE: usize = 512;
+const NATIVE_PER_DEVICE_BYTE: usize = 512;
 
 /// Native stack for kernels without a static bound where a thread has `limit` bytes of stack.
 pub(crate) fn for_limit(limit: usize) -> usize {
     let most = SIZES[SIZES.len() - 1] - RESERVE - (16 << 10);
-    limit.saturating_mul(PER_BYTE).min(most)
+    limit.saturating_mul(NATIVE_PER_DEVICE_BYTE).min(most)
 }

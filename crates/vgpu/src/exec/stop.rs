@@ -1,6 +1,6 @@
 //! The word that compiled code polls at back edges: whether, and why, a launch is to stop.
 //!
-//! Establishes: the first reason to stop stays. [`ASK`] is no reason to stop: it sends the
+//! Establishes: the first reason to stop stays. [`CHECK_INTERRUPT`] is no reason to stop: it sends the
 //! launch's caller off to ask whether there is one, and he takes it back.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ pub(crate) const RUN: u32 = 0;
 /// A warp has faulted.
 pub(crate) const FAILED: u32 = 1;
 /// The caller is to ask whether the user wants the launch to end.
-pub(crate) const ASK: u32 = 2;
+pub(crate) const CHECK_INTERRUPT: u32 = 2;
 /// The launch has taken longer than allowed.
 pub(crate) const TIMEOUT: u32 = 3;
 /// The user wants it to end.
@@ -20,7 +20,7 @@ pub(crate) const CANCELLED: u32 = 5;
 
 /// Whether a word says that the launch is to stop.
 pub(crate) fn is_reason(word: u32) -> bool {
-    word != RUN && word != ASK
+    word != RUN && word != CHECK_INTERRUPT
 }
 
 /// Sets a reason unless there is one already.

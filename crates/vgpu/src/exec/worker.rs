@@ -5,7 +5,7 @@
 //! and returns only when no helper is in the job any more, so a job may live on its stack.
 
 use super::fault::{Fault, FaultKind};
-use super::job::{Job, ParamSlot, Shape};
+use super::job::{Job, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
@@ -18,11 +18,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError}
 use std::time::{Duration, Instant};
 
 /// Work that is expected to take less runs on the caller alone.
-const WORTH_WAKING_NS: u64 = 8_000;
+const MIN_PARALLEL_NS: u64 = 8_000;
 /// What a thread of an unknown kernel is assumed to cost.
 const NS_PER_THREAD: u64 = 2;
 /// One in so many launches of a single block is timed.
-const TIMED: u64 = 16;
+const TIMING_INTERVAL: u64 = 16;
 /// Spins before a waiting thread sleeps.
 const SPINS: u32 = 1_000;
 
@@ -49,17 +49,17 @@ fn with_worker<R>(index: u32, f: impl FnOnce(&mut Worker) -> R) -> R {
 ///
 /// # Errors
 /// The first fault.
-pub fn run_program(program: &Program, shape: Shape, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
+pub fn run_program(program: &Program, shape: LaunchConfig, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
     run_program_since(program, shape, params, cancel, cancel.generation())
 }
 
-/// [`run_program`] for a launch that was begun when the flag was in generation `since`.
+/// [`run_program`] for a launch that was begun when the flag was in generation `generation`.
 pub(crate) fn run_program_since(
     program: &Program,
-    shape: Shape,
+    shape: LaunchConfig,
     params: &[u8],
     cancel: &CancelFlag,
-    since: u64,
+    generation: u64,
 ) -> Result<(), Fault> {
     signals::install();
     let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
@@ -67,7 +67,7 @@ pub(crate) fn run_program_since(
     // Two grids that each want all of their blocks resident could wait for each other's room.
     static COOPERATIVE: Mutex<()> = Mutex::new(());
     let job = Job::new(program, shape, &slot, n_workers(), cancel);
-    let watch = cancel.watch(&job.stop, job.grid_id, &program.name, since);
+    let watch = cancel.watch(&job.stop, job.grid_id, &program.name, generation);
     let _alone = shape.cooperative.then(|| wait_for_lock(&COOPERATIVE, &job)).flatten();
     if !job.stopped() {
         run_job(&job);
@@ -85,8 +85,8 @@ fn wait_for_lock<'a>(mutex: &'a Mutex<()>, job: &Job<'_>) -> Option<MutexGuard<'
             Err(TryLockError::WouldBlock) if job.stopped() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
         }
-        if job.is_asked() {
-            job.answer();
+        if job.interrupt_check_requested() {
+            job.check_interrupt();
         }
     }
 }
@@ -96,20 +96,20 @@ fn run_job(job: &Job<'_>) {
         0 => u64::from(job.threads) * NS_PER_THREAD,
         ns => u64::from(ns),
     };
-    let worth = job.total > 1 && !job.alone && per_block.saturating_mul(job.total) > WORTH_WAKING_NS;
+    let worth = job.total > 1 && !job.caller_only && per_block.saturating_mul(job.total) > MIN_PARALLEL_NS;
     let first = job.take_blocks();
-    if worth && let Some(helpers) = Helpers::get() {
+    if worth && let Some(helpers) = HelperThreads::get() {
         helpers.offer(job);
         let start = Instant::now();
-        let done = work(job, 0, first);
+        let done = run_blocks(job, 0, first);
         note_time(job, start, done);
         helpers.withdraw(job);
     } else {
         // Reading the clock costs a tenth of an empty launch, so single blocks are timed now and then.
         let known = job.program.ns_per_block.load(Ordering::Relaxed) != 0;
-        let skipped = known && job.total == 1 && !job.grid_id.is_multiple_of(TIMED);
+        let skipped = known && job.total == 1 && !job.grid_id.is_multiple_of(TIMING_INTERVAL);
         let start = (!skipped).then(Instant::now);
-        let done = work(job, 0, first);
+        let done = run_blocks(job, 0, first);
         if let Some(start) = start {
             note_time(job, start, done);
         }
@@ -129,7 +129,7 @@ fn note_time(job: &Job<'_>, start: Instant, done: u64) {
 }
 
 /// Runs blocks on this thread until there is none left; how many it ran.
-fn work(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
+fn run_blocks(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
     let mode = arch::set_float_mode();
     let done = with_worker(index, |worker| {
         if job.program.suspends { resident::run(job, worker, first) } else { serial::run(job, worker, first) }
@@ -150,12 +150,12 @@ pub fn n_workers() -> usize {
 
 /// A job that helpers may join. The pointer is valid while the job is in the list or has helpers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Offer(*const Job<'static>);
-// SAFETY: `Job` is `Sync`; the list's protocol keeps it alive (see `Helpers::withdraw`).
-unsafe impl Send for Offer {}
+struct JobOffer(*const Job<'static>);
+// SAFETY: `Job` is `Sync`; the list's protocol keeps it alive (see `HelperThreads::withdraw`).
+unsafe impl Send for JobOffer {}
 
-struct Helpers {
-    offers: Mutex<Vec<Offer>>,
+struct HelperThreads {
+    offers: Mutex<Vec<JobOffer>>,
     wake: Condvar,
     /// Changes with every offer, so that helpers can spin on it before they sleep.
     generation: AtomicU32,
@@ -163,21 +163,21 @@ struct Helpers {
     process: u32,
 }
 
-impl Helpers {
+impl HelperThreads {
     /// The helpers of this process; `None` when there are none (a single core, or a forked child,
     /// which has only the thread that forked).
-    fn get() -> Option<&'static Helpers> {
-        static HELPERS: OnceLock<Option<&'static Helpers>> = OnceLock::new();
-        let helpers = (*HELPERS.get_or_init(Helpers::start))?;
+    fn get() -> Option<&'static HelperThreads> {
+        static HELPERS: OnceLock<Option<&'static HelperThreads>> = OnceLock::new();
+        let helpers = (*HELPERS.get_or_init(HelperThreads::start))?;
         (helpers.process == std::process::id()).then_some(helpers)
     }
 
-    fn start() -> Option<&'static Helpers> {
+    fn start() -> Option<&'static HelperThreads> {
         let n = n_workers() - 1;
         if n == 0 {
             return None;
         }
-        let helpers: &'static Helpers = Box::leak(Box::new(Helpers {
+        let helpers: &'static HelperThreads = Box::leak(Box::new(HelperThreads {
             offers: Mutex::new(Vec::new()),
             wake: Condvar::new(),
             generation: AtomicU32::new(0),
@@ -186,18 +186,18 @@ impl Helpers {
         }));
         let started = (1..=n).filter(|&i| {
             let name = format!("rtcg-worker-{i}");
-            std::thread::Builder::new().name(name).spawn(move || helpers.serve(i as u32)).is_ok()
+            std::thread::Builder::new().name(name).spawn(move || helpers.helper_loop(i as u32)).is_ok()
         });
         (started.count() > 0).then_some(helpers)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Offer>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<JobOffer>> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn offer(&self, job: &Job<'_>) {
         let mut offers = self.lock();
-        offers.push(Offer(std::ptr::from_ref(job).cast()));
+        offers.push(JobOffer(std::ptr::from_ref(job).cast()));
         // Under the lock, or a helper that is about to sleep could miss it.
         self.generation.fetch_add(1, Ordering::Release);
         drop(offers);
@@ -210,7 +210,7 @@ impl Helpers {
 
     /// Takes the job off the list and waits for the helpers that are in it.
     fn withdraw(&self, job: &Job<'_>) {
-        let this = Offer(std::ptr::from_ref(job).cast());
+        let this = JobOffer(std::ptr::from_ref(job).cast());
         self.lock().retain(|o| *o != this);
         // From here on no helper can enter.
         let mut spins = 0;
@@ -220,25 +220,25 @@ impl Helpers {
                 std::hint::spin_loop();
             } else {
                 std::thread::park_timeout(interrupt::TICK);
-                if job.is_asked() {
-                    job.answer();
+                if job.interrupt_check_requested() {
+                    job.check_interrupt();
                 }
             }
         }
     }
 
-    fn serve(&self, index: u32) {
-        interrupt::mark_own_thread();
+    fn helper_loop(&self, index: u32) {
+        interrupt::mark_internal_thread();
         signals::block_asynchronous();
         signals::install();
         loop {
-            let Offer(job) = self.wait();
+            let JobOffer(job) = self.wait();
             // SAFETY: `wait` has counted this helper in under the lock, and the caller does not
             // leave `withdraw` before it is counted out.
             let job = unsafe { &*job };
             let first = job.take_blocks();
             if !first.is_empty() {
-                work(job, index, first);
+                run_blocks(job, index, first);
             }
             let caller = job.caller.clone();
             if job.helpers.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -248,10 +248,10 @@ impl Helpers {
     }
 
     /// The next job with blocks left; this helper is counted in.
-    fn wait(&self) -> Offer {
+    fn wait(&self) -> JobOffer {
         loop {
             let seen = self.generation.load(Ordering::Acquire);
-            if let Some(offer) = self.enter(&self.lock()) {
+            if let Some(offer) = self.join_job(&self.lock()) {
                 return offer;
             }
             let mut spins = 0;
@@ -266,7 +266,7 @@ impl Helpers {
         }
     }
 
-    fn enter(&self, offers: &MutexGuard<'_, Vec<Offer>>) -> Option<Offer> {
+    fn join_job(&self, offers: &MutexGuard<'_, Vec<JobOffer>>) -> Option<JobOffer> {
         // SAFETY: jobs in the list are alive, and the list is locked.
         let open = offers.iter().find(|o| unsafe { (*o.0).has_blocks() })?;
         // SAFETY: as above.

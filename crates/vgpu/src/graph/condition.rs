@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
 
-use super::{Graph, Plain};
+use super::{AssertSend, Graph};
 
 /// A condition.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Condition {
     /// What it is at the start of each launch, if that was said.
     default: Option<u32>,
     /// Whether a node asks it; a second one may not.
-    is_asked: AtomicBool,
+    is_claimed: AtomicBool,
 }
 
 /// Conditions by number; the first is 1.
@@ -34,7 +34,7 @@ impl Condition {
             number,
             value: AtomicU32::new(default.unwrap_or(0)),
             default,
-            is_asked: AtomicBool::new(false),
+            is_claimed: AtomicBool::new(false),
         });
         let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(number, Arc::downgrade(&condition));
@@ -58,13 +58,13 @@ impl Condition {
     }
 
     /// Takes it for a node; whether no other node asks it.
-    pub(crate) fn take(&self) -> bool {
-        !self.is_asked.swap(true, Ordering::AcqRel)
+    pub(crate) fn claim(&self) -> bool {
+        !self.is_claimed.swap(true, Ordering::AcqRel)
     }
 
     /// Whether a node asks it.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Acquire)
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.is_claimed.load(Ordering::Acquire)
     }
 
     /// A launch begins.
@@ -83,7 +83,7 @@ impl Drop for Condition {
 
 /// A node that runs one of several graphs.
 #[derive(Debug)]
-pub(crate) struct Choice {
+pub(crate) struct ConditionalNode {
     /// What it asks.
     pub(crate) condition: Arc<Condition>,
     /// IF, WHILE or SWITCH.
@@ -92,18 +92,18 @@ pub(crate) struct Choice {
     pub(crate) bodies: Vec<Arc<Graph>>,
     /// Their handles.
     #[expect(dead_code, reason = "the program has been given its address")]
-    pub(crate) handles: Plain<Box<[CUgraph]>>,
+    pub(crate) handles: AssertSend<Box<[CUgraph]>>,
 }
 
-impl Drop for Choice {
+impl Drop for ConditionalNode {
     fn drop(&mut self) {
-        self.condition.is_asked.store(false, Ordering::Release);
+        self.condition.is_claimed.store(false, Ordering::Release);
     }
 }
 
-impl Choice {
+impl ConditionalNode {
     /// Which graph runs now, if any.
-    pub(crate) fn chosen(&self) -> Option<usize> {
+    pub(crate) fn selected_body(&self) -> Option<usize> {
         let value = self.condition.value();
         let chosen = match self.kind {
             CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_SWITCH => value as usize,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Action, Choice, Condition, Graph, GraphMemory, UserObject, memory};
+use super::{Action, Condition, ConditionalNode, Graph, GraphMemory, UserObject, memory};
 use crate::api::launch::run_kernel;
 use crate::api::{copy_box, memset};
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::error::{Code, Res, ensure};
 use crate::event::Event;
 use crate::handles::Table;
 use crate::objects::{fault_error, lock};
-use crate::stream::{Fence, Fences, Stream, Work};
+use crate::stream::{Stream, StreamPoint, StreamPoints, Work};
 
 /// Executable graphs by handle.
 pub(crate) static EXECS: Table<Exec> = Table::new(0x1d);
@@ -26,7 +26,7 @@ pub(crate) static EXECS: Table<Exec> = Table::new(0x1d);
 /// A graph with so many threads in all may run inside the launch call...
 const INLINE_THREADS: u64 = 1 << 20;
 /// ...if its last launch took no longer than this.
-const BRIEF: Duration = Duration::from_micros(400);
+const INLINE_MAX: Duration = Duration::from_micros(400);
 
 /// `CU_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
 const AUTO_FREE: u64 = 1;
@@ -40,7 +40,7 @@ pub(crate) struct Exec {
     pub(crate) flags: u64,
     state: Mutex<State>,
     /// Where the last launch ends.
-    last: Mutex<Option<Fence>>,
+    last: Mutex<Option<StreamPoint>>,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
 
 enum Step {
     Device(Arc<[DeviceStep]>),
-    Host(unsafe extern "C" fn(*mut std::ffi::c_void), super::Plain<*mut std::ffi::c_void>),
+    Host(unsafe extern "C" fn(*mut std::ffi::c_void), super::AssertSend<*mut std::ffi::c_void>),
     Record(Arc<Event>),
     Wait(Arc<Event>),
 }
@@ -81,9 +81,9 @@ struct Plan {
     /// Allocations, each with whether the graph frees it too.
     memory: Vec<(Arc<GraphMemory>, bool)>,
     /// The whole may run inside the launch call.
-    may_run_here: bool,
+    can_run_inline: bool,
     /// Its last launch was brief.
-    is_brief: Arc<AtomicBool>,
+    short_running: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Plan {
@@ -104,7 +104,7 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
         let action = node.action();
         let inside = match &action {
             Action::Child(graph) => vec![body_of(graph)?],
-            Action::Choose(choice) => choice.bodies.iter().map(|body| body_of(body)).collect::<Res<_>>()?,
+            Action::Conditional(choice) => choice.bodies.iter().map(|body| body_of(body)).collect::<Res<_>>()?,
             _ => Vec::new(),
         };
         body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), inside });
@@ -125,7 +125,7 @@ fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
     for node in nodes {
         match node.action() {
             Action::Child(child) => objects.append(&mut objects_of(&child)),
-            Action::Choose(choice) => choice.bodies.iter().for_each(|body| objects.append(&mut objects_of(body))),
+            Action::Conditional(choice) => choice.bodies.iter().for_each(|body| objects.append(&mut objects_of(body))),
             _ => {}
         }
     }
@@ -147,7 +147,7 @@ struct Planner {
     /// What starts anew with every launch.
     conditions: Vec<Arc<Condition>>,
     threads: u64,
-    may_run_here: bool,
+    can_run_inline: bool,
 }
 
 impl Planner {
@@ -162,31 +162,34 @@ impl Planner {
                 function.kernel.program(launch.block).map_err(fault_error)?;
                 let n: u64 = launch.grid.iter().chain(&launch.block).map(|&n| u64::from(n)).product();
                 self.threads = self.threads.saturating_add(n);
-                self.may_run_here &=
-                    !function.may_wait && !launch.cooperative && function.is_brief.load(Ordering::Relaxed);
+                self.can_run_inline &=
+                    !function.may_wait && !launch.cooperative && function.short_running.load(Ordering::Relaxed);
                 let kernel = kernel.clone();
-                self.device
-                    .push(Box::new(move |ctx, since| run_kernel(&kernel.launch, &kernel.function, &ctx.cancel, since)));
+                self.device.push(Box::new(move |ctx, generation| {
+                    run_kernel(&kernel.launch, &kernel.function, &ctx.cancel, generation)
+                }));
             }
             Action::Copy(copy) => {
                 if let Some(work) = copy_box::prepare_3d(&copy.get())? {
                     self.device.push(Box::new(move |_, _| work()));
                 }
             }
-            Action::Set(set) => {
+            Action::Memset(set) => {
                 let work = memset::prepare(&set.get())?;
                 self.device.push(Box::new(move |_, _| work()));
             }
             Action::MemOps(operations, _) => {
-                self.may_run_here = false;
+                self.can_run_inline = false;
                 let operations = operations.clone();
-                self.device.push(Box::new(move |ctx, since| operations.iter().try_for_each(|op| op.run(ctx, since))));
+                self.device.push(Box::new(move |ctx, generation| {
+                    operations.iter().try_for_each(|op| op.run(ctx, generation))
+                }));
             }
             Action::Host(function, data) => self.add_step(Step::Host(*function, *data)),
             Action::Record(event) => self.add_step(Step::Record(EVENTS.get(*event)?)),
             Action::Wait(event) => self.add_step(Step::Wait(EVENTS.get(*event)?)),
             Action::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
-            Action::Choose(choice) => self.add_choice(choice, &node.inside)?,
+            Action::Conditional(choice) => self.add_choice(choice, &node.inside)?,
             Action::Empty => {}
             Action::Alloc(memory) => self.memory.push(memory.clone()),
             Action::Free(start) => {
@@ -199,7 +202,7 @@ impl Planner {
     }
 
     /// A conditional node is one step: what its graphs do must be work of the device.
-    fn add_choice(&mut self, choice: &Arc<Choice>, inside: &[Vec<ExecNode>]) -> Res {
+    fn add_choice(&mut self, choice: &Arc<ConditionalNode>, inside: &[Vec<ExecNode>]) -> Res {
         let mut bodies: Vec<Vec<Arc<[DeviceStep]>>> = Vec::with_capacity(inside.len());
         for nodes in inside {
             let mut planner = Planner::default();
@@ -213,14 +216,14 @@ impl Planner {
             });
             bodies.push(steps.collect::<Res<_>>()?);
         }
-        self.may_run_here = false;
+        self.can_run_inline = false;
         self.conditions.push(choice.condition.clone());
         let choice = choice.clone();
-        self.device.push(Box::new(move |ctx, since| {
-            while let Some(chosen) = choice.chosen() {
-                bodies[chosen].iter().flat_map(|work| work.iter()).try_for_each(|step| step(ctx, since))?;
+        self.device.push(Box::new(move |ctx, generation| {
+            while let Some(chosen) = choice.selected_body() {
+                bodies[chosen].iter().flat_map(|work| work.iter()).try_for_each(|step| step(ctx, generation))?;
                 // A graph without kernels never hears that somebody wants it to end.
-                let is_over = ctx.cancel.is_cancelled() || ctx.cancel.generation() != since;
+                let is_over = ctx.cancel.is_cancelled() || ctx.cancel.generation() != generation;
                 if !choice.repeats() || is_over {
                     break;
                 }
@@ -232,7 +235,7 @@ impl Planner {
 
     fn add_step(&mut self, step: Step) {
         self.end_device_work();
-        self.may_run_here = false;
+        self.can_run_inline = false;
         self.steps.push(step);
     }
 
@@ -253,14 +256,14 @@ impl Planner {
             self.steps.insert(0, Step::Device(Arc::new([reset])));
         }
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
-        let may_run_here = self.may_run_here && self.threads <= INLINE_THREADS;
-        Plan { steps: self.steps, objects, memory, may_run_here, is_brief: Arc::new(AtomicBool::new(true)) }
+        let can_run_inline = self.can_run_inline && self.threads <= INLINE_THREADS;
+        Plan { steps: self.steps, objects, memory, can_run_inline, short_running: Arc::new(AtomicBool::new(true)) }
     }
 }
 
 impl Plan {
     fn of(body: &[ExecNode], objects: Objects) -> Res<Plan> {
-        let mut planner = Planner { may_run_here: true, ..Planner::default() };
+        let mut planner = Planner { can_run_inline: true, ..Planner::default() };
         planner.add_all(body)?;
         Ok(planner.finish(objects))
     }
@@ -275,32 +278,32 @@ impl Plan {
         Ok(())
     }
 
-    fn run_here(&self, ctx: &Context, since: u64) -> Res {
+    fn run_inline(&self, ctx: &Context, generation: u64) -> Res {
         let begun = Instant::now();
         for step in &self.steps {
             if let Step::Device(work) = step {
-                work.iter().try_for_each(|step| step(ctx, since))?;
+                work.iter().try_for_each(|step| step(ctx, generation))?;
             }
         }
-        self.is_brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
+        self.short_running.store(begun.elapsed() < INLINE_MAX, Ordering::Relaxed);
         Ok(())
     }
 
     fn submit(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
-        let since = ctx.cancel.generation();
+        let generation = ctx.cancel.generation();
         for step in &self.steps {
             let objects = self.objects.clone();
             match step {
                 Step::Device(work) => {
-                    let (work, context, is_brief) = (work.clone(), ctx.clone(), self.is_brief.clone());
+                    let (work, context, short_running) = (work.clone(), ctx.clone(), self.short_running.clone());
                     let run = move || {
                         let begun = Instant::now();
-                        let outcome = work.iter().try_for_each(|step| step(&context, since));
-                        is_brief.store(begun.elapsed() < BRIEF, Ordering::Relaxed);
+                        let outcome = work.iter().try_for_each(|step| step(&context, generation));
+                        short_running.store(begun.elapsed() < INLINE_MAX, Ordering::Relaxed);
                         drop(objects);
                         outcome
                     };
-                    stream.submit(ctx, Fences::new(), Work::Device(Box::new(run)));
+                    stream.submit(ctx, StreamPoints::new(), Work::Device(Box::new(run)));
                 }
                 Step::Host(function, data) => {
                     let (function, data) = (*function, *data);
@@ -311,12 +314,12 @@ impl Plan {
                         }
                         drop(objects);
                     };
-                    stream.submit(ctx, Fences::new(), Work::Host(Box::new(call)));
+                    stream.submit(ctx, StreamPoints::new(), Work::Host(Box::new(call)));
                 }
                 Step::Record(event) => event.record(ctx, stream),
                 Step::Wait(event) => {
                     if let Some(fence) = event.fence() {
-                        stream.submit(ctx, Fences::from_elem(fence, 1), Work::Wait);
+                        stream.submit(ctx, StreamPoints::from_elem(fence, 1), Work::Wait);
                     }
                 }
             }
@@ -327,7 +330,7 @@ impl Plan {
 impl Exec {
     /// Makes a graph executable.
     pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<Exec> {
-        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_asked()), Code::INVALID_VALUE)?;
+        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_claimed()), Code::INVALID_VALUE)?;
         let (body, objects) = (body_of(graph)?, Objects::from(objects_of(graph)));
         let plan = Some(Arc::new(Plan::of(&body, objects.clone())?));
         Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, objects, plan }), last: Mutex::new(None) })
@@ -349,15 +352,15 @@ impl Exec {
         plan.take_memory(self.flags)?;
         let mut last = lock(&self.last);
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_reached());
-        let here = before.is_none() && plan.may_run_here && plan.is_brief.load(Ordering::Relaxed);
-        if here && let Some(_turn) = stream.try_turn(ctx) {
+        let here = before.is_none() && plan.can_run_inline && plan.short_running.load(Ordering::Relaxed);
+        if here && let Some(_turn) = stream.try_run_inline(ctx) {
             drop(last);
-            let since = ctx.cancel.generation();
+            let generation = ctx.cancel.generation();
             // As with kernels, a fault is told by the next call that looks.
-            return plan.run_here(ctx, since).or_else(|e| if ctx.spoil(&e) { Ok(()) } else { Err(e) });
+            return plan.run_inline(ctx, generation).or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
         }
         if let Some(fence) = before {
-            stream.submit(ctx, Fences::from_elem(fence, 1), Work::Wait);
+            stream.submit(ctx, StreamPoints::from_elem(fence, 1), Work::Wait);
         }
         plan.submit(ctx, stream);
         *last = Some(stream.fence());
@@ -371,7 +374,7 @@ impl Exec {
             ensure(n.action.node_type() == action.node_type(), Code::INVALID_VALUE)?;
             if let Some(child) = child {
                 ensure(same_shapes(&n.inside, &child).is_ok(), Code::INVALID_VALUE)?;
-                adopt_all(&mut n.inside, child);
+                replace_parameters_all(&mut n.inside, child);
             } else {
                 n.action = action;
             }
@@ -382,7 +385,7 @@ impl Exec {
     /// Switches a node on or off.
     pub(crate) fn set_enabled(&self, node: u64, enabled: bool) -> Res {
         self.change(node, |n| {
-            let can = matches!(n.action, Action::Kernel(_) | Action::Copy(_) | Action::Set(_));
+            let can = matches!(n.action, Action::Kernel(_) | Action::Copy(_) | Action::Memset(_));
             ensure(can, Code::INVALID_VALUE)?;
             n.enabled = enabled;
             Ok(())
@@ -408,7 +411,7 @@ impl Exec {
         let body = body_of(graph).map_err(|_| (Difference::Topology, 0))?;
         let mut state = lock(&self.state);
         same_shape(&state.body, &body)?;
-        adopt(&mut state.body, body);
+        replace_parameters(&mut state.body, body);
         state.plan = None;
         let former = std::mem::replace(&mut state.objects, objects_of(graph).into());
         // Dropped without the lock: this may call the program.
@@ -448,12 +451,12 @@ fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Difference, u64
 }
 
 /// Takes over actions; the nodes keep their names.
-fn adopt(old: &mut [ExecNode], new: Vec<ExecNode>) {
+fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
     for (o, n) in old.iter_mut().zip(new) {
         if !matches!(n.action, Action::Child(_)) {
             o.action = n.action;
         }
-        adopt_all(&mut o.inside, n.inside);
+        replace_parameters_all(&mut o.inside, n.inside);
     }
 }
 
@@ -464,6 +467,6 @@ fn same_shapes(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (Diff
     old.iter().zip(new).try_for_each(|(old, new)| same_shape(old, new))
 }
 
-fn adopt_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
-    old.iter_mut().zip(new).for_each(|(old, new)| adopt(old, new));
+fn replace_parameters_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
+    old.iter_mut().zip(new).for_each(|(old, new)| replace_parameters(old, new));
 }

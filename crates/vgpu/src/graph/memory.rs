@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 
-use super::Plain;
+use super::AssertSend;
 use crate::context::Context;
 use crate::driver;
 use crate::error::{Code, Res};
@@ -25,7 +25,7 @@ pub(crate) struct GraphMemory {
     /// First address.
     pub(crate) start: u64,
     /// As the program asked for it, with the address filled in.
-    pub(crate) params: Plain<CUDA_MEM_ALLOC_NODE_PARAMS>,
+    pub(crate) params: AssertSend<CUDA_MEM_ALLOC_NODE_PARAMS>,
     /// The heap's block, so that a later one at the same address is not taken for it.
     block: u64,
     in_use: AtomicBool,
@@ -34,11 +34,11 @@ pub(crate) struct GraphMemory {
 impl GraphMemory {
     /// Memory for an allocation node.
     pub(crate) fn new(ctx: &Context, mut params: CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<Arc<GraphMemory>> {
-        let block = crate::api::memory::alloc_patiently(ctx, params.bytesize, Kind::Device, 0, 0)?;
+        let block = crate::api::memory::alloc_with_retry(ctx, params.bytesize, Kind::Device, 0, 0)?;
         (params.dptr, params.accessDescs, params.accessDescCount) = (block.start, std::ptr::null(), 0);
         let memory = Arc::new(GraphMemory {
             start: block.start,
-            params: Plain(params),
+            params: AssertSend(params),
             block: block.id,
             in_use: AtomicBool::new(false),
         });

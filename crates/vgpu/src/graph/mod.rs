@@ -20,7 +20,7 @@ use crate::error::{Code, Res, ensure};
 use crate::exec::Launch;
 use crate::handles::Table;
 use crate::objects::{Function, lock};
-pub(crate) use condition::{Choice, Condition};
+pub(crate) use condition::{Condition, ConditionalNode};
 pub(crate) use memory::GraphMemory;
 
 /// Graphs by handle.
@@ -30,14 +30,14 @@ pub(crate) static NODES: Table<Node> = Table::new(0x1c);
 
 /// A structure of the program that holds addresses of the program.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plain<T>(pub(crate) T);
+pub(crate) struct AssertSend<T>(pub(crate) T);
 
 // SAFETY: the addresses in it are only used as the program that gave them asks for.
-unsafe impl<T> Send for Plain<T> {}
+unsafe impl<T> Send for AssertSend<T> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Plain<T> {}
+unsafe impl<T> Sync for AssertSend<T> {}
 
-impl<T: Copy> Plain<T> {
+impl<T: Copy> AssertSend<T> {
     /// By value, so that a closure captures the whole.
     pub(crate) fn get(&self) -> T {
         self.0
@@ -54,7 +54,7 @@ pub(crate) struct KernelAction {
     /// Grid, block, packed parameters.
     pub(crate) launch: Launch,
     /// Addresses of the parameters within `launch.params`, for `cuGraphKernelNodeGetParams`.
-    pub(crate) pointers: Plain<Box<[*mut std::ffi::c_void]>>,
+    pub(crate) pointers: AssertSend<Box<[*mut std::ffi::c_void]>>,
 }
 
 impl KernelAction {
@@ -62,7 +62,7 @@ impl KernelAction {
     pub(crate) fn new(handle: u64, function: Arc<Function>, launch: Launch) -> KernelAction {
         let start = launch.params.as_ptr();
         let pointer = |p: &crate::module::ParamInfo| start.wrapping_add(p.offset).cast_mut().cast();
-        let pointers = Plain(function.kernel.params().iter().map(pointer).collect());
+        let pointers = AssertSend(function.kernel.params().iter().map(pointer).collect());
         KernelAction { handle, function, launch, pointers }
     }
 }
@@ -73,15 +73,15 @@ pub(crate) enum Action {
     /// Runs a kernel.
     Kernel(Arc<KernelAction>),
     /// Copies a box.
-    Copy(Plain<CUDA_MEMCPY3D>),
+    Copy(AssertSend<CUDA_MEMCPY3D>),
     /// Fills memory.
-    Set(Plain<CUDA_MEMSET_NODE_PARAMS>),
+    Memset(AssertSend<CUDA_MEMSET_NODE_PARAMS>),
     /// Calls a function of the program with a pointer of the program.
-    Host(unsafe extern "C" fn(*mut std::ffi::c_void), Plain<*mut std::ffi::c_void>),
+    Host(unsafe extern "C" fn(*mut std::ffi::c_void), AssertSend<*mut std::ffi::c_void>),
     /// Does what a graph of its own does.
     Child(Arc<Graph>),
     /// Does what one of several graphs of its own does.
-    Choose(Arc<Choice>),
+    Conditional(Arc<ConditionalNode>),
     /// Nothing.
     Empty,
     /// Records the event with this handle.
@@ -93,7 +93,7 @@ pub(crate) enum Action {
     /// Takes it back.
     Free(u64),
     /// Reads and writes single values.
-    MemOps(Arc<[Operation]>, Arc<[Plain<rtcg_cuda_sys::CUstreamBatchMemOpParams>]>),
+    MemOps(Arc<[Operation]>, Arc<[AssertSend<rtcg_cuda_sys::CUstreamBatchMemOpParams>]>),
 }
 
 impl Action {
@@ -103,10 +103,10 @@ impl Action {
         match self {
             Action::Kernel(_) => T::CU_GRAPH_NODE_TYPE_KERNEL,
             Action::Copy(_) => T::CU_GRAPH_NODE_TYPE_MEMCPY,
-            Action::Set(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
+            Action::Memset(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
             Action::Host(..) => T::CU_GRAPH_NODE_TYPE_HOST,
             Action::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
-            Action::Choose(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            Action::Conditional(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
             Action::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,
             Action::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
             Action::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
@@ -171,7 +171,7 @@ pub(crate) struct Graph {
     pub(crate) handle: u64,
     /// It is a child graph and goes with its node.
     pub(crate) owned: AtomicBool,
-    parts: Mutex<Parts>,
+    parts: Mutex<GraphContents>,
     /// Conditions that were made for it.
     pub(crate) conditions: Mutex<Vec<Arc<Condition>>>,
     /// Objects of the program that live as long as the graph.
@@ -180,12 +180,12 @@ pub(crate) struct Graph {
 
 /// Nodes in the order in which they were added, and edges.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct GraphContents {
     pub(crate) nodes: Vec<Arc<Node>>,
     pub(crate) edges: Vec<Edge>,
 }
 
-impl Parts {
+impl GraphContents {
     /// The nodes that come right before a node.
     pub(crate) fn before(&self, node: u64) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |e| e.to == node)
@@ -243,7 +243,7 @@ impl Graph {
     }
 
     /// Its nodes and edges.
-    pub(crate) fn parts(&self) -> MutexGuard<'_, Parts> {
+    pub(crate) fn parts(&self) -> MutexGuard<'_, GraphContents> {
         lock(&self.parts)
     }
 
@@ -327,7 +327,7 @@ impl Graph {
         let nodes = self.parts().nodes.clone();
         nodes.iter().any(|n| match n.action() {
             Action::Child(graph) => graph.has(wanted),
-            Action::Choose(choice) if choice.bodies.iter().any(|body| body.has(wanted)) => true,
+            Action::Conditional(choice) if choice.bodies.iter().any(|body| body.has(wanted)) => true,
             action => wanted(&action),
         })
     }
@@ -337,7 +337,7 @@ impl Graph {
 fn retire(node: &Node) {
     match node.action() {
         Action::Child(graph) => graph.destroy(),
-        Action::Choose(choice) => choice.bodies.iter().for_each(|body| body.destroy()),
+        Action::Conditional(choice) => choice.bodies.iter().for_each(|body| body.destroy()),
         _ => {}
     }
 }
@@ -345,7 +345,7 @@ fn retire(node: &Node) {
 /// What a `CUuserObject` stands for: calls the program when its last reference goes.
 #[derive(Debug)]
 pub(crate) struct UserObject {
-    pub(crate) pointer: Plain<*mut std::ffi::c_void>,
+    pub(crate) pointer: AssertSend<*mut std::ffi::c_void>,
     pub(crate) destroy: unsafe extern "C" fn(*mut std::ffi::c_void),
 }
 

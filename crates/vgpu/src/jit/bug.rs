@@ -5,7 +5,7 @@
 //! knows the threads concerned. What the hook is told, and which instruction was being emitted, it leaves here.
 
 use super::JitError;
-use super::emit::compile::Source;
+use super::emit::compile::KernelSource;
 use rtcg_ptx::ast::Span;
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -14,25 +14,25 @@ use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
 /// Where reports go.
-const TRACKER: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
+const ISSUE_TRACKER_URL: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
 /// What every message about a panic contains.
-pub const MARK: &str = "a bug in rtcg";
+pub const BUG_MARK: &str = "a bug in rtcg";
 /// Characters of an instruction that a message shows.
 const MAX_TEXT: usize = 120;
 
 thread_local! {
-    /// Calls of [`guarded`] that are open.
+    /// Calls of [`catch_panics`] that are open.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The instruction that is being emitted, in the text of the module.
-    static AT: Cell<Option<Span>> = const { Cell::new(None) };
+    static CURRENT_INSTRUCTION: Cell<Option<Span>> = const { Cell::new(None) };
     /// What the last panic said.
-    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Says which instruction comes next; with `RTCG_JIT_PANIC_AT`, for tests, the compiler panics at one with these
 /// words, `masked ` before them in masked code only.
-pub(super) fn emitting(source: &str, span: Option<Span>, masked: bool) {
-    AT.set(span);
+pub(super) fn set_current_instruction(source: &str, span: Option<Span>, masked: bool) {
+    CURRENT_INSTRUCTION.set(span);
     static INJECTED: OnceLock<Option<String>> = OnceLock::new();
     let Some(word) = INJECTED.get_or_init(|| std::env::var("RTCG_JIT_PANIC_AT").ok()) else { return };
     let (word, here) = word.strip_prefix("masked ").map_or((word.as_str(), true), |word| (word, masked));
@@ -40,23 +40,26 @@ pub(super) fn emitting(source: &str, span: Option<Span>, masked: bool) {
 }
 
 /// Compiles something of a kernel.
-pub(super) fn guarded<T>(source: &Source, compile: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
+pub(super) fn catch_panics<T>(
+    source: &KernelSource,
+    compile: impl FnOnce() -> Result<T, JitError>,
+) -> Result<T, JitError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = take_hook();
-        set_hook(Box::new(move |info| if DEPTH.get() == 0 { before(info) } else { keep(info) }));
+        set_hook(Box::new(move |info| if DEPTH.get() == 0 { before(info) } else { record_panic(info) }));
     });
-    AT.set(None);
+    CURRENT_INSTRUCTION.set(None);
     DEPTH.set(DEPTH.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(compile));
     DEPTH.set(DEPTH.get() - 1);
     outcome.unwrap_or_else(|_| Err(error(source)))
 }
 
-fn keep(info: &PanicHookInfo<'_>) {
+fn record_panic(info: &PanicHookInfo<'_>) {
     let said = info.payload_as_str().unwrap_or("a panic").lines().collect::<Vec<_>>().join(" ");
     let place = info.location().map_or(String::new(), |l| format!(", {}:{}", l.file(), l.line()));
-    SAID.set(said + &place);
+    LAST_PANIC.set(said + &place);
 }
 
 fn text_of(source: &str, span: Option<Span>) -> String {
@@ -64,22 +67,23 @@ fn text_of(source: &str, span: Option<Span>) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect()
 }
 
-fn error(source: &Source) -> JitError {
-    let (text, span) = (&*source.module.source, AT.get());
+fn error(source: &KernelSource) -> JitError {
+    let (text, span) = (&*source.module.source, CURRENT_INSTRUCTION.get());
     let kept = match write_ptx(source) {
         Ok(path) => format!("the PTX, which is kept in {}", path.display()),
         Err(e) => format!("the PTX, which could not be kept ({e})"),
     };
     let at = span.map_or(String::new(), |_| format!(" at `{}`", text_of(text, span)));
-    let said = SAID.take();
-    let message =
-        format!("the virtual GPU's compiler fails{at} ({said}): {MARK}; please report it at {TRACKER} with {kept}");
+    let said = LAST_PANIC.take();
+    let message = format!(
+        "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it at {ISSUE_TRACKER_URL} with {kept}"
+    );
     let ptx_line = span.map_or(0, |s| 1 + text[..s.start as usize].matches('\n').count() as u32);
-    JitError { span, ptx_line, ..source.plain_error(message) }
+    JitError { span, ptx_line, ..source.kernel_error(message) }
 }
 
 /// Writes the PTX to a file of its own, unless that is there from before.
-fn write_ptx(source: &Source) -> std::io::Result<PathBuf> {
+fn write_ptx(source: &KernelSource) -> std::io::Result<PathBuf> {
     let text = source.module.source.as_bytes();
     let key = super::store::text_key(&source.module.source);
     let name: String = key[..8].iter().map(|b| format!("{b:02x}")).collect();

@@ -45,14 +45,14 @@ impl ChunkAccess {
     }
 }
 
-/// Told of an access of eight lanes that takes place next.
+/// Notified of an access of eight lanes that takes place next.
 pub type NoteFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32, info: u32, lanes: *const ChunkAccess);
 
-/// Told of synchronisation.
+/// Notified of synchronisation.
 pub type SyncFn = unsafe extern "C" fn(ctx: *mut WarpCtx, what: u32);
 
-/// Where accesses and synchronisation are told.
+/// Where accesses and synchronisation are reported.
 #[derive(Debug, Clone, Copy)]
 pub struct RaceCalls {
     /// See [`NoteFn`].
@@ -77,7 +77,7 @@ pub type AccessFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
 pub type LocalFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
 
-/// Told that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
+/// Notified that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
 pub type DivergedFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
 
 /// A random word; other warps may run meanwhile.
@@ -97,11 +97,11 @@ pub struct Instrument {
     pub access: AccessFn,
     /// See [`LocalFn`].
     pub local: LocalFn,
-    /// Barriers that not all threads of a warp reach together are told.
+    /// Barriers that not all threads of a warp reach together are reported.
     pub diverged: Option<DivergedFn>,
-    /// Accesses and synchronisation are told.
+    /// Accesses and synchronisation are reported.
     pub race: Option<RaceCalls>,
-    /// Lanes take turns at random, between all accesses of memory that others can see.
+    /// Lanes are scheduled at random, between all accesses of memory that others can see.
     pub random: Option<RandomFn>,
 }
 
@@ -119,7 +119,7 @@ impl Instrument {
     };
 
     /// Bytes that nobody may access between two variables of a thread, and behind the last one.
-    pub(crate) fn gap(&self) -> u32 {
+    pub(crate) fn red_zone(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }
     }
 }

@@ -1,37 +1,37 @@
 //! PTX to machine code: a kernel becomes a function that runs one warp of 32 lanes in lock step.
 //!
-//! [`lanes`] decides, independently of any code generator, what is computed once for all lanes, how
+//! [`simt`] decides, independently of any code generator, what is computed once for all lanes, how
 //! divergence is handled and where values live; [`emit`] turns that into machine code with Cranelift.
-//! `docs/virtual-gpu.md` explains the model. The seam with the runtime is [`compile_kernel`] on one
+//! `docs/virtual-gpu.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
 pub mod bug;
 mod emit;
 pub mod instrument;
-mod lanes;
 pub mod runtime;
+mod simt;
 pub mod store;
 
 use crate::abi::KernelEntry;
-pub(crate) use emit::cold::run as serve_cold_place;
 pub use emit::ops;
+pub(crate) use emit::out_of_line::serve_request as run_slow_path;
 pub use instrument::Instrument;
-pub use lanes::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
-pub use lanes::operands;
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
+pub use simt::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
+pub use simt::operands;
 use std::sync::{Arc, OnceLock};
-pub use store::{CodeStore, Keeping};
+pub use store::{CodeStore, ModuleCodeCache};
 
 /// What a compilation assumes of the launches it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// `ntid.x` is a multiple of 32, or the block is one-dimensional: `%tid.x` of a warp's lanes
-    /// is lane 0's plus the lane number, `%tid.y` and `%tid.z` are the same in all lanes.
+    /// is lane 0's plus the lane index, `%tid.y` and `%tid.z` are the same in all lanes.
     pub linear_tid: bool,
     /// `ntid.x` is a multiple of 8 but `linear_tid` does not hold: the same is true of each eight
     /// lanes that are computed together.
-    pub rows_of_8: bool,
+    pub tid_contiguous_8: bool,
     /// The number of threads of a block is a multiple of 32: no warp has missing lanes.
     pub full_warps: bool,
     /// Compiles only masked code; for tests.
@@ -74,7 +74,7 @@ impl Variant {
         let linear_tid = x % 32 == 0 || (y == 1 && z == 1);
         Variant {
             linear_tid,
-            rows_of_8: !linear_tid && x % 8 == 0,
+            tid_contiguous_8: !linear_tid && x % 8 == 0,
             full_warps: threads % 32 == 0,
             force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
             no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
@@ -122,7 +122,7 @@ impl std::error::Error for JitError {}
 
 /// Which lanes of an instruction some machine code stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SiteLanes {
+pub enum LaneSet {
     /// A single lane.
     Lane(u32),
     /// Eight lanes from this one on.
@@ -141,7 +141,7 @@ pub struct Site {
     /// The line in the CUDA source, with `-lineinfo`.
     pub line: Option<ast::SourceLine>,
     /// The lanes concerned.
-    pub lanes: SiteLanes,
+    pub lanes: LaneSet,
     /// Whether it stores (or both loads and stores).
     pub is_store: bool,
     /// Bytes of one lane's access, 0 when it is none.
@@ -166,7 +166,7 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
-    code: emit::code::Code,
+    code: emit::code::KernelCode,
 }
 
 impl CompiledKernel {
@@ -213,24 +213,24 @@ pub fn compile_instrumented(
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
 ) -> Result<CompiledKernel, JitError> {
-    compile_kept(module, kernel, symbols, variant, (runtime, instrument), window, None)
+    compile_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
 }
 
 /// As [`compile_instrumented`], unless the machine code is kept already; what was compiled is kept.
-/// `keeping` must be that of the module's text.
+/// `code_cache` must be that of the module's text.
 ///
 /// # Errors
 /// As [`compile_kernel`].
-pub fn compile_kept(
+pub fn compile_cached(
     module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
     variant: Variant,
     (runtime, instrument): (&RuntimeCalls, &Instrument),
     window: Window,
-    keeping: Option<Keeping>,
+    code_cache: Option<ModuleCodeCache>,
 ) -> Result<CompiledKernel, JitError> {
-    let source = Arc::new(emit::compile::Source {
+    let source = Arc::new(emit::compile::KernelSource {
         module: Arc::clone(module),
         kernel,
         symbols: symbols.clone(),
@@ -238,8 +238,8 @@ pub fn compile_kept(
         runtime: *runtime,
         instrument: *instrument,
         window,
-        keeping,
+        code_cache,
     });
     let (image, inputs) = source.outer()?;
-    emit::code::place(source, inputs, image)
+    emit::code::link_into_memory(source, inputs, image)
 }

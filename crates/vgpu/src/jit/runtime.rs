@@ -249,7 +249,7 @@ pub type CheckFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32,
 /// Copies an element of `bytes` bytes (1, 2, 4 or 8) of each lane of `mask` between device memory, where
 /// lane 0's is at `memory` and the others follow it, and `elements`, which begin with those of the
 /// eight lanes that the mask lies in. To memory if `store` is not 0. The addresses have been checked.
-pub type MoveLanesFn = unsafe extern "C" fn(
+pub type CopyActiveLanesFn = unsafe extern "C" fn(
     ctx: *mut WarpCtx,
     mask: u32,
     site: u32,
@@ -345,7 +345,7 @@ pub struct RuntimeCalls {
     pub mbarrier: MbarrierFn,
     pub bulk_copy: BulkCopyFn,
     pub check_addresses: CheckFn,
-    pub move_lanes: MoveLanesFn,
+    pub copy_active_lanes: CopyActiveLanesFn,
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,
     pub free: FreeFn,

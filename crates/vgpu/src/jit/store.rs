@@ -1,8 +1,8 @@
-//! Machine code that is kept: under which key, and the seam with what keeps it.
+//! Machine code that is kept: under which key, and the interface with what keeps it.
 //!
 //! A key covers all that code is made from: the version of the code generator (and of the functions that code
 //! calls), the processor's instructions, the text of the module, the kernel, the
-//! variant, the checks. It covers no addresses: code names what it refers to (`emit::links`).
+//! variant, the checks. It covers no addresses: code names what it refers to (`emit::relocations`).
 
 use super::emit::compile::isa_name;
 use super::{Instrument, Variant};
@@ -17,14 +17,14 @@ pub type Key = [u8; 32];
 /// What keeps machine code. Both functions may be called by several threads at once.
 pub trait CodeStore: Debug + Send + Sync {
     /// The bytes kept under a key, complete and unchanged.
-    fn find(&self, key: &Key) -> Option<Vec<u8>>;
+    fn get(&self, key: &Key) -> Option<Vec<u8>>;
     /// Keeps bytes. That they cannot be kept is no error.
-    fn keep(&self, key: &Key, bytes: &[u8]);
+    fn put(&self, key: &Key, bytes: &[u8]);
 }
 
 /// Where the machine code of a module's kernels is kept.
 #[derive(Debug, Clone)]
-pub struct Keeping {
+pub struct ModuleCodeCache {
     /// What keeps it.
     pub store: Arc<dyn CodeStore>,
     /// See [`text_key`].
@@ -35,7 +35,7 @@ pub struct Keeping {
 
 /// Kernels and masked parts of kernels that this process has compiled and taken from a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct CompileCounts {
     /// Compiled.
     pub compiled: u64,
     /// Taken from a store.
@@ -46,8 +46,8 @@ pub(super) static COMPILED: AtomicU64 = AtomicU64::new(0);
 pub(super) static LOADED: AtomicU64 = AtomicU64::new(0);
 
 /// What this process has compiled and loaded so far.
-pub fn counts() -> Counts {
-    Counts { compiled: COMPILED.load(Ordering::Relaxed), loaded: LOADED.load(Ordering::Relaxed) }
+pub fn counts() -> CompileCounts {
+    CompileCounts { compiled: COMPILED.load(Ordering::Relaxed), loaded: LOADED.load(Ordering::Relaxed) }
 }
 
 /// SHA-256 over fields, each with its length before it, so that no two lists of fields collide.
@@ -72,7 +72,7 @@ pub fn text_key(text: &str) -> Key {
     KeyHasher::default().field(text.as_bytes()).finish()
 }
 
-impl Keeping {
+impl ModuleCodeCache {
     /// The key of a part of a kernel.
     pub(crate) fn key(
         &self,
@@ -85,7 +85,7 @@ impl Keeping {
         // What is verified is no other code.
         let Variant {
             linear_tid,
-            rows_of_8,
+            tid_contiguous_8,
             full_warps,
             force_masked,
             no_if_conversion,
@@ -95,8 +95,9 @@ impl Keeping {
             verify: _,
         } = variant;
         let optimise = optimise.map_or(2, u8::from);
-        let flags = [linear_tid, rows_of_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
-        // The functions that are told of accesses have names; whether there are any decides about code.
+        let flags =
+            [linear_tid, tid_contiguous_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
+        // The functions that are notified of accesses have names; whether there are any decides about code.
         let Instrument { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
         let mask = memory.map_or(0, |states| states.mask);

@@ -16,7 +16,7 @@ const MAX_COPY_THREADS: usize = 4;
 
 /// Where an address range lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryLocation {
     /// Device memory, or host memory that the device can reach.
     Device,
     /// Host memory that the device cannot reach.
@@ -34,9 +34,9 @@ pub(crate) fn check_device(address: u64, len: u64) -> Res {
 }
 
 /// Checks a host range: addresses in the device window must be live, others are trusted.
-pub(crate) fn check_host(address: u64, len: u64) -> Res<Place> {
+pub(crate) fn check_host(address: u64, len: u64) -> Res<MemoryLocation> {
     if len == 0 {
-        return Ok(Place::Device);
+        return Ok(MemoryLocation::Device);
     }
     ensure(address != 0, Code::INVALID_VALUE)?;
     let end = address.checked_add(len).ok_or(Code::INVALID_VALUE)?;
@@ -46,14 +46,14 @@ pub(crate) fn check_host(address: u64, len: u64) -> Res<Place> {
     });
     if touches_window {
         check_device(address, len)?;
-        return Ok(Place::Device);
+        return Ok(MemoryLocation::Device);
     }
-    Ok(if host::is_registered(address, len) { Place::Device } else { Place::Pageable })
+    Ok(if host::is_registered(address, len) { MemoryLocation::Device } else { MemoryLocation::Pageable })
 }
 
 /// One side of a strided copy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Side {
+pub(crate) struct PitchedRange {
     /// Address of the first byte that is copied.
     pub(crate) start: u64,
     /// Bytes from a row to the next.
@@ -65,9 +65,9 @@ pub(crate) struct Side {
 /// Width in bytes, height in rows, depth in slices.
 pub(crate) type Extent = [u64; 3];
 
-impl Side {
+impl PitchedRange {
     /// Bytes from the first to one past the last byte touched.
-    pub(crate) fn reach(&self, extent: Extent) -> Res<u64> {
+    pub(crate) fn touched_bytes(&self, extent: Extent) -> Res<u64> {
         let [width, height, depth] = extent;
         let rows = (height - 1).checked_mul(self.pitch);
         let slices = (depth - 1).checked_mul(self.slice);
@@ -90,12 +90,12 @@ pub(crate) unsafe fn copy(dst: u64, src: u64, len: u64) {
         return;
     }
     // SAFETY: as above, and each piece is a disjoint part of both ranges.
-    in_pieces(len, |at, n| unsafe {
+    in_parallel_chunks(len, |at, n| unsafe {
         std::ptr::copy_nonoverlapping((src as usize + at) as *const u8, (dst as usize + at) as *mut u8, n)
     });
 }
 
-fn in_pieces(len: usize, work: impl Fn(usize, usize) + Sync) {
+fn in_parallel_chunks(len: usize, work: impl Fn(usize, usize) + Sync) {
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_COPY_THREADS);
     let piece = len.div_ceil(n_threads).next_multiple_of(window::page_size());
     std::thread::scope(|scope| {
@@ -117,16 +117,16 @@ fn in_pieces(len: usize, work: impl Fn(usize, usize) + Sync) {
 ///
 /// # Safety
 /// Both sides' reaches are mapped memory.
-pub(crate) unsafe fn copy_box(dst: Side, src: Side, extent: Extent) {
+pub(crate) unsafe fn copy_box(dst: PitchedRange, src: PitchedRange, extent: Extent) {
     let [width, height, depth] = extent;
-    let packed = |side: &Side| side.pitch == width && (depth <= 1 || side.slice == width * height);
+    let packed = |side: &PitchedRange| side.pitch == width && (depth <= 1 || side.slice == width * height);
     if packed(&dst) && packed(&src) {
         // SAFETY: packed sides reach exactly the product of the extents.
         return unsafe { copy(dst.start, src.start, width * height * depth) };
     }
     for z in 0..depth {
         for y in 0..height {
-            let offset = |side: &Side| side.start + z * side.slice + y * side.pitch;
+            let offset = |side: &PitchedRange| side.start + z * side.slice + y * side.pitch;
             // SAFETY: every row lies within its side's reach.
             unsafe { copy(offset(&dst), offset(&src), width) };
         }
@@ -137,7 +137,7 @@ pub(crate) unsafe fn copy_box(dst: Side, src: Side, extent: Extent) {
 ///
 /// # Safety
 /// The reach of `dst` is mapped memory; `start` and `pitch` are multiples of the element's size.
-pub(crate) unsafe fn fill(dst: Side, element: Element, width: u64, height: u64) {
+pub(crate) unsafe fn fill(dst: PitchedRange, element: FillValue, width: u64, height: u64) {
     let packed = dst.pitch == width * element.bytes();
     let (rows, per_row) = if packed { (1, width * height) } else { (height, width) };
     for row in 0..rows {
@@ -149,7 +149,7 @@ pub(crate) unsafe fn fill(dst: Side, element: Element, width: u64, height: u64) 
 
 /// What memory is filled with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Element {
+pub(crate) enum FillValue {
     /// One byte.
     D8(u8),
     /// Two bytes.
@@ -158,38 +158,38 @@ pub(crate) enum Element {
     D32(u32),
 }
 
-impl Element {
+impl FillValue {
     /// Size in bytes.
     pub(crate) fn bytes(self) -> u64 {
         match self {
-            Element::D8(_) => 1,
-            Element::D16(_) => 2,
-            Element::D32(_) => 4,
+            FillValue::D8(_) => 1,
+            FillValue::D16(_) => 2,
+            FillValue::D32(_) => 4,
         }
     }
 
     /// The element as a number.
     pub(crate) fn value(self) -> u32 {
         match self {
-            Element::D8(v) => u32::from(v),
-            Element::D16(v) => u32::from(v),
-            Element::D32(v) => v,
+            FillValue::D8(v) => u32::from(v),
+            FillValue::D16(v) => u32::from(v),
+            FillValue::D32(v) => v,
         }
     }
 
     /// The byte that the element repeats, if it is made of equal bytes.
     fn as_byte(self) -> Option<u8> {
         match self {
-            Element::D8(b) => Some(b),
-            Element::D16(v) => (v.to_le_bytes()[0] == v.to_le_bytes()[1]).then_some(v as u8),
-            Element::D32(v) => (v == u32::from(v as u8) * 0x0101_0101).then_some(v as u8),
+            FillValue::D8(b) => Some(b),
+            FillValue::D16(v) => (v.to_le_bytes()[0] == v.to_le_bytes()[1]).then_some(v as u8),
+            FillValue::D32(v) => (v == u32::from(v as u8) * 0x0101_0101).then_some(v as u8),
         }
     }
 }
 
 /// # Safety
 /// `n` elements at `start` are mapped memory, aligned for the element.
-unsafe fn fill_row(start: u64, element: Element, n: usize) {
+unsafe fn fill_row(start: u64, element: FillValue, n: usize) {
     let bytes = n * element.bytes() as usize;
     shadow::filled(start as usize, bytes);
     if let Some(byte) = element.as_byte() {
@@ -197,14 +197,14 @@ unsafe fn fill_row(start: u64, element: Element, n: usize) {
             // SAFETY: `[at, at + len)` is part of the row.
             unsafe { std::ptr::write_bytes((start as usize + at) as *mut u8, byte, len) }
         };
-        return if bytes < PARALLEL_BYTES { put(0, bytes) } else { in_pieces(bytes, put) };
+        return if bytes < PARALLEL_BYTES { put(0, bytes) } else { in_parallel_chunks(bytes, put) };
     }
     match element {
         // Bytes always repeat themselves.
-        Element::D8(_) => {}
+        FillValue::D8(_) => {}
         // SAFETY: the caller answers for the row and its alignment.
-        Element::D16(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u16, n).fill(value) },
+        FillValue::D16(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u16, n).fill(value) },
         // SAFETY: as above.
-        Element::D32(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u32, n).fill(value) },
+        FillValue::D32(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u32, n).fill(value) },
     }
 }

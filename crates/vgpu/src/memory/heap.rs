@@ -14,7 +14,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::ipc::{self, Place};
+use super::ipc::{self, SharedBlock};
 use super::move_pages;
 use super::pages::{Pages, advise, page_bytes, set_access};
 use crate::check::{self, shadow};
@@ -22,16 +22,16 @@ use crate::error::{Code, Res, ensure};
 
 /// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
 pub(crate) const ALIGNMENT: u64 = 512;
-const LARGEST_CLASS: u64 = 64 << 10;
+const MAX_SLAB_BLOCK: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 /// Large blocks of device memory begin at so many different places of a page, as their pages' addresses
 /// decide: a processor takes addresses that differ by whole pages for the same when it looks for
 /// stores that a load must wait for, and kernels walk through arrays in steps of a grid.
-const PLACES_IN_PAGE: u64 = 4;
+const PAGE_OFFSETS: u64 = 4;
 /// Bytes behind each block that belong to nobody, when accesses are checked.
 const RED_ZONE: u64 = 256;
 /// Freed blocks that are remembered, so that a report can name them.
-const REMEMBERED: usize = 1024;
+const MAX_FREED_HISTORY: usize = 1024;
 /// Bytes of small freed blocks that are kept out of use when accesses are checked. Large ones
 /// cost addresses only.
 const QUARANTINE_BYTES: u64 = 64 << 20;
@@ -93,27 +93,27 @@ pub(crate) struct Block {
 /// The heap over one reserved range of addresses.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    space: Mutex<Space>,
+    space: Mutex<HeapSpace>,
     live: RwLock<BTreeMap<u64, Block>>,
-    freed: Mutex<Freed>,
+    freed: Mutex<FreedBlocks>,
 }
 
 /// Blocks that have been freed.
 #[derive(Debug, Default)]
-struct Freed {
+struct FreedBlocks {
     /// For reports, oldest first.
-    remembered: VecDeque<Block>,
+    history: VecDeque<Block>,
     /// Not to be used again yet, oldest first.
     quarantine: VecDeque<Block>,
     quarantine_bytes: u64,
 }
 
 #[derive(Debug)]
-struct Space {
+struct HeapSpace {
     pages: Pages,
     slabs: HashMap<u64, Slab>,
     /// Slabs with a free place, by size class.
-    open: HashMap<u64, BTreeSet<u64>>,
+    partial_slabs: HashMap<u64, BTreeSet<u64>>,
     /// Ranges of whole pages that are mapped from files: slabs and large blocks that other processes may
     /// open (with the file), and those of other processes.
     files: HashMap<u64, Option<Arc<File>>>,
@@ -124,16 +124,22 @@ struct Space {
 struct Slab {
     class: u64,
     free: Vec<u32>,
-    n_places: u32,
+    n_slots: u32,
 }
 
 impl Heap {
-    /// A heap over `[start, start + len)`, reserved and without access. Up to `warm_limit` bytes of
+    /// A heap over `[start, start + len)`, reserved and without access. Up to `cache_limit` bytes of
     /// freed pages stay in memory, so that a program that allocates and frees in a loop does not
     /// fault every page in again.
-    pub(crate) fn new(start: u64, len: u64, warm_limit: u64) -> Heap {
-        let pages = Pages::new(start, len, warm_limit);
-        let space = Space { pages, slabs: HashMap::new(), open: HashMap::new(), files: HashMap::new(), next_id: 1 };
+    pub(crate) fn new(start: u64, len: u64, cache_limit: u64) -> Heap {
+        let pages = Pages::new(start, len, cache_limit);
+        let space = HeapSpace {
+            pages,
+            slabs: HashMap::new(),
+            partial_slabs: HashMap::new(),
+            files: HashMap::new(),
+            next_id: 1,
+        };
         Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
     }
 
@@ -145,11 +151,11 @@ impl Heap {
         let bytes = size.checked_add(zone).ok_or(Code::OUT_OF_MEMORY)?;
         let charged = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
         let (span, start) = match kind {
-            _ if bytes <= LARGEST_CLASS => (charged, space.take_place(charged)),
+            _ if bytes <= MAX_SLAB_BLOCK => (charged, space.take_slot(charged)),
             Kind::Device => {
                 let most = page_bytes() - ALIGNMENT;
                 let span = bytes.checked_add(most).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
-                (span, space.pages.take(span).map(|pages| pages + place_in_page(pages)))
+                (span, space.pages.take(span).map(|pages| pages + page_offset(pages)))
             }
             _ => (charged, space.pages.take(charged)),
         };
@@ -174,21 +180,21 @@ impl Heap {
         ipc::forget(start);
         shadow::released(start as usize, block.size as usize);
         let mut freed = self.freed();
-        freed.remembered.push_back(block);
-        if freed.remembered.len() > REMEMBERED {
-            freed.remembered.pop_front();
+        freed.history.push_back(block);
+        if freed.history.len() > MAX_FREED_HISTORY {
+            freed.history.pop_front();
         }
         if check::enabled().memory && block.kind != Kind::Imported {
             self.quarantine(&mut freed, block);
         } else {
-            self.space().give_back(&block);
+            self.space().release(&block);
         }
         Ok(block)
     }
 
     /// Keeps a freed block out of use, and lets the oldest ones go.
-    fn quarantine(&self, freed: &mut Freed, block: Block) {
-        if block.span > LARGEST_CLASS && set_access(block.pages(), block.span, false) {
+    fn quarantine(&self, freed: &mut FreedBlocks, block: Block) {
+        if block.span > MAX_SLAB_BLOCK && set_access(block.pages(), block.span, false) {
             advise(block.pages(), block.span, libc::MADV_DONTNEED);
         }
         freed.quarantine.push_back(block);
@@ -196,24 +202,24 @@ impl Heap {
         while freed.quarantine_bytes > QUARANTINE_BYTES || freed.quarantine.len() > QUARANTINE_BLOCKS {
             let Some(oldest) = freed.quarantine.pop_front() else { return };
             freed.quarantine_bytes -= oldest.in_quarantine();
-            self.space().give_back(&oldest);
+            self.space().release(&oldest);
         }
     }
 
-    fn freed(&self) -> MutexGuard<'_, Freed> {
+    fn freed(&self) -> MutexGuard<'_, FreedBlocks> {
         self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The live blocks on either side of an address (or that it lies in), and the freed block that
     /// it lies in unless a live one does.
-    pub(crate) fn around(&self, address: u64) -> (Vec<Block>, Option<Block>) {
+    pub(crate) fn neighbors(&self, address: u64) -> (Vec<Block>, Option<Block>) {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let below = live.range(..=address).next_back().map(|(_, b)| *b);
         let above = live.range(address..).next().map(|(_, b)| *b);
         let inside = below.is_some_and(|b| address - b.start < b.size);
         drop(live);
         let was_here = |b: &&Block| address.wrapping_sub(b.start) < b.size;
-        let freed = self.freed().remembered.iter().rev().find(was_here).copied().filter(|_| !inside);
+        let freed = self.freed().history.iter().rev().find(was_here).copied().filter(|_| !inside);
         (below.into_iter().chain(above).collect(), freed)
     }
 
@@ -241,8 +247,8 @@ impl Heap {
 
     /// Lets other processes map a live block. The pages it lies in go into a file, which the other
     /// blocks of a slab share.
-    pub(crate) fn share(&self, block: &Block, pool: u64) -> Res<Place> {
-        let small = block.span <= LARGEST_CLASS;
+    pub(crate) fn export_block(&self, block: &Block, pool: u64) -> Res<SharedBlock> {
+        let small = block.span <= MAX_SLAB_BLOCK;
         let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.pages() };
         let mut space = self.space();
         let file = match space.files.get(&base) {
@@ -250,18 +256,25 @@ impl Heap {
             _ => {
                 let len = if small { SLAB_BYTES } else { block.span };
                 let file = Arc::new(ipc::new_file(len)?);
-                move_pages::into_file(base, len, &file)?;
+                move_pages::move_into_file(base, len, &file)?;
                 space.files.insert(base, Some(file.clone()));
                 file
             }
         };
         let about = file.metadata().map_err(|_| Code::OPERATING_SYSTEM)?;
         let (fd, offset) = (file.as_raw_fd() as u64, block.start - base);
-        Ok(Place { fd, inode: about.ino(), offset, size: block.size, device: u64::from(block.owner.device), pool })
+        Ok(SharedBlock {
+            fd,
+            inode: about.ino(),
+            offset,
+            size: block.size,
+            device: u64::from(block.owner.device),
+            pool,
+        })
     }
 
     /// A block over memory of another process.
-    pub(crate) fn adopt(&self, file: &File, place: &Place, owner: Owner) -> Res<Block> {
+    pub(crate) fn import_block(&self, file: &File, place: &SharedBlock, owner: Owner) -> Res<Block> {
         let page = page_bytes();
         let (first, end) = (place.offset & !(page - 1), place.offset.checked_add(place.size));
         let end = end.and_then(|e| e.checked_next_multiple_of(page)).ok_or(Code::INVALID_VALUE)?;
@@ -288,7 +301,7 @@ impl Heap {
         let mut space = self.space();
         let len = len.checked_add(page_bytes())?;
         space.pages.carve(len, alignment).or_else(|| {
-            space.pages.cool_down(0);
+            space.pages.trim_cached(0);
             space.pages.carve(len, alignment)
         })
     }
@@ -300,10 +313,10 @@ impl Heap {
 
     /// Gives freed pages that are still in memory back to the system.
     pub(crate) fn trim(&self) {
-        self.space().pages.cool_down(0);
+        self.space().pages.trim_cached(0);
     }
 
-    fn space(&self) -> MutexGuard<'_, Space> {
+    fn space(&self) -> MutexGuard<'_, HeapSpace> {
         self.space.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -315,13 +328,13 @@ impl Block {
     }
     /// Bytes that the block holds while it is kept out of use.
     fn in_quarantine(&self) -> u64 {
-        if self.span <= LARGEST_CLASS { self.span } else { 0 }
+        if self.span <= MAX_SLAB_BLOCK { self.span } else { 0 }
     }
 }
 
 /// Bytes a block of `size` bytes occupies: its size class, or whole pages.
 fn span_of(size: u64) -> Option<u64> {
-    if size > LARGEST_CLASS {
+    if size > MAX_SLAB_BLOCK {
         return size.checked_next_multiple_of(page_bytes());
     }
     if size <= 8 * ALIGNMENT {
@@ -334,65 +347,65 @@ fn span_of(size: u64) -> Option<u64> {
 
 /// Where in its first page a large block begins, the same whenever the pages are used. The places lie at the
 /// page's end: so few bytes are left between a block of whole pages and the page without access behind it.
-fn place_in_page(pages: u64) -> u64 {
-    // The upper bits of a product with the golden ratio differ for neighbours at any distance.
-    let place = (pages / page_bytes()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES_IN_PAGE.ilog2());
+fn page_offset(pages: u64) -> u64 {
+    // The upper bits of a product with the golden ratio differ for pages at any distance.
+    let place = (pages / page_bytes()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAGE_OFFSETS.ilog2());
     page_bytes() - (place + 1) * ALIGNMENT
 }
 
-impl Space {
-    fn give_back(&mut self, block: &Block) {
+impl HeapSpace {
+    fn release(&mut self, block: &Block) {
         match block.kind {
-            Kind::Imported => self.give_pages(block.pages(), block.span),
-            _ if block.span <= LARGEST_CLASS => self.return_place(block.start),
-            _ => self.give_pages(block.pages(), block.span),
+            Kind::Imported => self.release_pages(block.pages(), block.span),
+            _ if block.span <= MAX_SLAB_BLOCK => self.return_slot(block.start),
+            _ => self.release_pages(block.pages(), block.span),
         }
     }
 
     /// Pages that nobody uses any more. Those of a file leave it, so that what comes next is private.
-    fn give_pages(&mut self, start: u64, span: u64) {
+    fn release_pages(&mut self, start: u64, span: u64) {
         if self.files.remove(&start).is_some() {
             self.pages.reset(start, span);
         } else {
-            self.pages.give_back(start, span);
+            self.pages.release(start, span);
         }
     }
 
-    fn take_place(&mut self, class: u64) -> Option<u64> {
-        let base = match self.open.get(&class).and_then(|set| set.first().copied()) {
+    fn take_slot(&mut self, class: u64) -> Option<u64> {
+        let base = match self.partial_slabs.get(&class).and_then(|set| set.first().copied()) {
             Some(base) => base,
             None => self.new_slab(class)?,
         };
         let slab = self.slabs.get_mut(&base)?;
         let place = slab.free.pop()?;
         if slab.free.is_empty() {
-            self.open.get_mut(&class)?.remove(&base);
+            self.partial_slabs.get_mut(&class)?.remove(&base);
         }
         Some(base + u64::from(place) * class)
     }
 
     fn new_slab(&mut self, class: u64) -> Option<u64> {
         let base = self.pages.take_aligned(SLAB_BYTES, SLAB_BYTES)?;
-        let n_places = (SLAB_BYTES / class) as u32;
+        let n_slots = (SLAB_BYTES / class) as u32;
         // Lowest addresses first.
-        let free = (0..n_places).rev().collect();
-        self.slabs.insert(base, Slab { class, free, n_places });
-        self.open.entry(class).or_default().insert(base);
+        let free = (0..n_slots).rev().collect();
+        self.slabs.insert(base, Slab { class, free, n_slots });
+        self.partial_slabs.entry(class).or_default().insert(base);
         Some(base)
     }
 
-    fn return_place(&mut self, start: u64) {
+    fn return_slot(&mut self, start: u64) {
         let base = start & !(SLAB_BYTES - 1);
         let Some(slab) = self.slabs.get_mut(&base) else { return };
         slab.free.push(((start - base) / slab.class) as u32);
-        let (class, empty) = (slab.class, slab.free.len() == slab.n_places as usize);
-        let open = self.open.entry(class).or_default();
+        let (class, empty) = (slab.class, slab.free.len() == slab.n_slots as usize);
+        let open = self.partial_slabs.entry(class).or_default();
         open.insert(base);
         // One empty slab of each class is kept, so that a lone block does not map and unmap it.
         if empty && open.len() > 1 {
             open.remove(&base);
             self.slabs.remove(&base);
-            self.give_pages(base, SLAB_BYTES);
+            self.release_pages(base, SLAB_BYTES);
         }
     }
 }

@@ -11,7 +11,7 @@ struct Ranges(BTreeMap<u64, (u64, i32)>);
 
 /// What was advised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Subject {
+pub(crate) enum Advice {
     /// 1 where memory is mostly read.
     ReadMostly,
     /// The number of a device, or `CU_DEVICE_CPU`.
@@ -23,7 +23,7 @@ pub(crate) enum Subject {
 }
 
 /// By allocation: its number and first address.
-type Hints = HashMap<(u64, u64), HashMap<Subject, Ranges>>;
+type Hints = HashMap<(u64, u64), HashMap<Advice, Ranges>>;
 
 static HINTS: Mutex<Option<Hints>> = Mutex::new(None);
 
@@ -32,7 +32,7 @@ fn hints() -> MutexGuard<'static, Option<Hints>> {
 }
 
 /// Notes a value, or that there is none any more, for a part of an allocation.
-pub(crate) fn set(allocation: (u64, u64), subject: Subject, start: u64, len: u64, value: Option<i32>) {
+pub(crate) fn set(allocation: (u64, u64), subject: Advice, start: u64, len: u64, value: Option<i32>) {
     let mut hints = hints();
     let of_all = hints.get_or_insert_default();
     // Numbers of allocations are not used again, so what was freed only takes room.
@@ -43,7 +43,7 @@ pub(crate) fn set(allocation: (u64, u64), subject: Subject, start: u64, len: u64
 }
 
 /// The value that all of a range has.
-pub(crate) fn get(allocation: (u64, u64), subject: Subject, start: u64, len: u64) -> Option<i32> {
+pub(crate) fn get(allocation: (u64, u64), subject: Advice, start: u64, len: u64) -> Option<i32> {
     hints().as_ref()?.get(&allocation)?.get(&subject)?.get(start, start + len)
 }
 

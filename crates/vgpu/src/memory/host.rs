@@ -1,7 +1,7 @@
 //! Ordinary host memory that was made known to the device (`cuMemHostRegister`).
 //!
 //! Registered memory keeps its address; it lies outside the device window, so compiled code finds
-//! it through the slow path of its address check; the execution engine is told of each range
+//! it through the slow path of its address check; the execution engine is notified of each range
 //! ([`crate::exec::host_ranges`]), this file knows what else the driver has to say about it.
 
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ pub(crate) fn find(address: u64) -> Option<Registration> {
 }
 
 /// The registrations on either side of an address, or that it lies in.
-pub(crate) fn around(address: u64) -> Vec<Registration> {
+pub(crate) fn neighbors(address: u64) -> Vec<Registration> {
     let ranges = RANGES.read().unwrap_or_else(PoisonError::into_inner);
     let below = ranges.range(..=address).next_back();
     below.into_iter().chain(ranges.range(address..).next()).map(|(_, r)| *r).collect()

@@ -21,7 +21,7 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 /// What handles and tickets begin with.
 const MAGIC: u64 = u64::from_le_bytes(*b"rtcg-ipc");
 /// Bytes of a ticket.
-pub(crate) const TICKET_BYTES: usize = 4096;
+pub(crate) const IPC_RECORD_BYTES: usize = 4096;
 
 /// What a ticket is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 
 /// Where a block lies, for who maps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct SharedBlock {
     /// Descriptor of the file in the process that has it.
     pub(crate) fd: u64,
     /// Number of the file in its file system, so that a descriptor that was used again is recognised.
@@ -58,14 +58,14 @@ pub(crate) struct Place {
 const ID: usize = 1;
 const KIND: usize = 2;
 const ALIVE: usize = 3;
-const PLACE: usize = 4;
-const WORDS: usize = PLACE + 6;
+const BLOCK_WORD: usize = 4;
+const WORDS: usize = BLOCK_WORD + 6;
 /// Where a ticket has room for what its kind needs.
-pub(crate) const ROOM_AT: usize = 256;
+pub(crate) const PAYLOAD_OFFSET: usize = 256;
 
 /// Something of this process that others may open; they no longer can when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct IpcRecord {
     pub(crate) file: File,
     /// Unique in the system.
     pub(crate) id: u64,
@@ -93,11 +93,11 @@ pub(crate) fn new_file(bytes: u64) -> Res<File> {
     Ok(file)
 }
 
-impl Ticket {
+impl IpcRecord {
     /// A ticket for something that is there from now on.
-    pub(crate) fn new(kind: Kind, place: Place) -> Res<Ticket> {
-        let ticket = Ticket { file: new_file(TICKET_BYTES as u64)?, id: new_id(), kind };
-        let Place { fd, inode, offset, size, device, pool } = place;
+    pub(crate) fn new(kind: Kind, place: SharedBlock) -> Res<IpcRecord> {
+        let ticket = IpcRecord { file: new_file(IPC_RECORD_BYTES as u64)?, id: new_id(), kind };
+        let SharedBlock { fd, inode, offset, size, device, pool } = place;
         let words = [MAGIC, ticket.id, kind as u64, 1, fd, inode, offset, size, device, pool];
         ticket.write(0, &words)?;
         Ok(ticket)
@@ -127,7 +127,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for IpcRecord {
     fn drop(&mut self) {
         // Who has it open already learns it here; nobody else can open it any more.
         let _ = self.write(ALIVE, &[0]);
@@ -136,17 +136,17 @@ impl Drop for Ticket {
 
 /// The ticket of another process.
 #[derive(Debug)]
-pub(crate) struct Foreign {
+pub(crate) struct RemoteIpcRecord {
     pub(crate) file: File,
     /// The process, 0 when the ticket came as a descriptor.
     pid: u32,
     /// Number of the ticket.
     pub(crate) id: u64,
     /// Where the memory is.
-    pub(crate) place: Place,
+    pub(crate) place: SharedBlock,
 }
 
-fn gone(what: &str) -> Error {
+fn stale_handle(what: &str) -> Error {
     Code::INVALID_HANDLE.because(what.to_owned())
 }
 
@@ -154,9 +154,9 @@ fn open_of(pid: u32, fd: u64) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(format!("/proc/{pid}/fd/{fd}"))
 }
 
-impl Foreign {
+impl RemoteIpcRecord {
     /// Opens what a handle names.
-    pub(crate) fn open(handle: &[u8; HANDLE_BYTES], kind: Kind) -> Res<Foreign> {
+    pub(crate) fn open(handle: &[u8; HANDLE_BYTES], kind: Kind) -> Res<RemoteIpcRecord> {
         let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| handle[i * 8 + b]));
         ensure(word(0) == MAGIC && word(2) == kind as u64, Code::INVALID_VALUE)?;
         let (pid, fd) = (word(3) as u32, word(3) >> 32);
@@ -167,43 +167,43 @@ impl Foreign {
             std::io::ErrorKind::PermissionDenied => {
                 Code::NOT_PERMITTED.because(format!("process {pid}, which shares this, belongs to another user"))
             }
-            _ => gone("the process that shared this has ended, or has freed it"),
+            _ => stale_handle("the process that shared this has ended, or has freed it"),
         })?;
-        let found = Foreign::read(file, pid)?;
+        let found = RemoteIpcRecord::read(file, pid)?;
         ensure(found.id == word(1), Code::INVALID_HANDLE)?;
         Ok(found)
     }
 
     /// The ticket behind a descriptor, which stays the caller's.
-    pub(crate) fn from_fd(fd: RawFd, kind: Kind) -> Res<Foreign> {
+    pub(crate) fn from_fd(fd: RawFd, kind: Kind) -> Res<RemoteIpcRecord> {
         // SAFETY: a wrong number is an error of the call.
         let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
         ensure(copy >= 0, Code::INVALID_VALUE)?;
         // SAFETY: the descriptor was just made.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(copy) });
-        let found = Foreign::read(file, 0).map_err(|_| Code::INVALID_VALUE)?;
+        let found = RemoteIpcRecord::read(file, 0).map_err(|_| Code::INVALID_VALUE)?;
         ensure(found.words()?[KIND] == kind as u64, Code::INVALID_VALUE)?;
         Ok(found)
     }
 
-    fn read(file: File, pid: u32) -> Res<Foreign> {
-        let mut found = Foreign { file, pid, id: 0, place: Place::default() };
+    fn read(file: File, pid: u32) -> Res<RemoteIpcRecord> {
+        let mut found = RemoteIpcRecord { file, pid, id: 0, place: SharedBlock::default() };
         let words = found.words()?;
         ensure(words[0] == MAGIC && words[ALIVE] == 1, Code::INVALID_HANDLE)?;
-        let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[PLACE + i]);
-        (found.id, found.place) = (words[ID], Place { fd, inode, offset, size, device, pool });
+        let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[BLOCK_WORD + i]);
+        (found.id, found.place) = (words[ID], SharedBlock { fd, inode, offset, size, device, pool });
         Ok(found)
     }
 
     fn words(&self) -> Res<[u64; WORDS]> {
         let mut bytes = [0; WORDS * 8];
-        self.file.read_exact_at(&mut bytes, 0).map_err(|_| gone("this is no handle of another process"))?;
+        self.file.read_exact_at(&mut bytes, 0).map_err(|_| stale_handle("this is no handle of another process"))?;
         Ok(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|b| bytes[i * 8 + b]))))
     }
 
     /// The file that the memory lies in.
     pub(crate) fn memory(&self) -> Res<File> {
-        let file = open_of(self.pid, self.place.fd).map_err(|_| gone("the memory has been freed"))?;
+        let file = open_of(self.pid, self.place.fd).map_err(|_| stale_handle("the memory has been freed"))?;
         let same = file.metadata().is_ok_and(|m| m.ino() == self.place.inode);
         // Freed, and the descriptor used for something else, between the two looks.
         ensure(same && self.words()?[ALIVE] == 1, Code::INVALID_HANDLE)?;
@@ -212,21 +212,21 @@ impl Foreign {
 }
 
 /// The tickets of blocks of this process, by their first address.
-static BLOCKS: Mutex<Option<HashMap<u64, Ticket>>> = Mutex::new(None);
+static BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None);
 static N_BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-fn blocks() -> MutexGuard<'static, Option<HashMap<u64, Ticket>>> {
+fn blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The handle of a block, whose place `share` finds out when it is asked for the first time.
-pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<Place>) -> Res<[u8; HANDLE_BYTES]> {
+pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<SharedBlock>) -> Res<[u8; HANDLE_BYTES]> {
     let mut guard = blocks();
     let known = guard.get_or_insert_default();
     if let Some(ticket) = known.get(&start) {
         return Ok(ticket.handle());
     }
-    let ticket = Ticket::new(kind, share()?)?;
+    let ticket = IpcRecord::new(kind, share()?)?;
     let handle = ticket.handle();
     known.insert(start, ticket);
     N_BLOCKS.store(known.len(), Ordering::Release);

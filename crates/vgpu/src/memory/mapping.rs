@@ -36,7 +36,7 @@ pub(crate) struct Physical {
     /// Kinds of handles that other processes may be given.
     pub(crate) handle_types: u32,
     /// The handle and how often it must be released; 0 for none.
-    held: Mutex<(u64, u32)>,
+    handle_refs: Mutex<(u64, u32)>,
 }
 
 impl Drop for Physical {
@@ -58,7 +58,7 @@ struct Mapping {
 
 /// What is known about an address.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct MappedRange {
     pub(crate) start: u64,
     pub(crate) len: u64,
     pub(crate) device: u32,
@@ -92,7 +92,8 @@ impl Physical {
         check_granular(bytes)?;
         device.charge(bytes)?;
         let file = new_file(bytes).inspect_err(|_| device.discharge(bytes))?;
-        Physical { file, bytes, device: device.ordinal, charged: bytes, handle_types, held: Mutex::default() }.publish()
+        Physical { file, bytes, device: device.ordinal, charged: bytes, handle_types, handle_refs: Mutex::default() }
+            .publish()
     }
 
     /// The memory behind a file descriptor that [`Physical::export`] made, here or elsewhere. The
@@ -114,7 +115,7 @@ impl Physical {
         };
         ensure(bytes > 0, Code::INVALID_VALUE)?;
         check_granular(bytes)?;
-        Physical { file, bytes, device, charged: 0, handle_types: 1, held: Mutex::default() }.publish()
+        Physical { file, bytes, device, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.publish()
     }
 
     fn publish(self) -> Res<u64> {
@@ -123,7 +124,7 @@ impl Physical {
     }
 
     fn held(&self) -> MutexGuard<'_, (u64, u32)> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handle_refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The handle, which must be released once more.
@@ -274,8 +275,8 @@ pub(crate) fn is_usable(address: u64, len: u64) -> bool {
 }
 
 /// The mapping that an address lies in.
-pub(crate) fn find(address: u64) -> Option<Found> {
-    read().at(address).map(|(start, m)| Found { start, len: m.len, device: m.memory.device })
+pub(crate) fn find(address: u64) -> Option<MappedRange> {
+    read().at(address).map(|(start, m)| MappedRange { start, len: m.len, device: m.memory.device })
 }
 
 impl Space {

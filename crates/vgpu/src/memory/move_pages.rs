@@ -3,7 +3,7 @@
 //!
 //! Establishes: no write is lost. While the pages are copied they can only be read; a thread that
 //! writes to them meanwhile faults, and the signal handler lets it try again when the file has taken
-//! their place ([`is_over`]).
+//! their place ([`may_retry_access`]).
 
 use std::cell::Cell;
 use std::fs::File;
@@ -17,13 +17,13 @@ use crate::error::{Code, Res, ensure};
 
 /// Counts beginnings and ends: odd while something is being moved.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
-static TURN: Mutex<()> = Mutex::new(());
+static MOVE_LOCK: Mutex<()> = Mutex::new(());
 
-thread_local!(static SEEN: Cell<u64> = const { Cell::new(0) });
+thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 
 /// Copies whole pages to the beginning of `file` and maps them from there, at the same addresses.
-pub(crate) fn into_file(start: u64, len: u64, file: &File) -> Res {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn move_into_file(start: u64, len: u64, file: &File) -> Res {
+    let _turn = MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     crate::exec::install_signals();
     EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);
@@ -63,7 +63,7 @@ fn copy(start: u64, len: u64, file: &File) -> std::io::Result<()> {
 /// Whether an access to `address` that the system has refused may be good now, because memory was moved
 /// since this thread asked last. Waits for a move that is under way. Called by the signal handler:
 /// nothing here takes a lock or memory.
-pub(crate) fn is_over(address: usize) -> bool {
+pub(crate) fn may_retry_access(address: usize) -> bool {
     let mut epoch = EPOCH.load(Ordering::SeqCst);
     if epoch == 0 || !window().is_ok_and(|w| w.contains(address)) {
         return false;
@@ -73,5 +73,5 @@ pub(crate) fn is_over(address: usize) -> bool {
         unsafe { libc::sched_yield() };
         epoch = EPOCH.load(Ordering::SeqCst);
     }
-    SEEN.try_with(|seen| seen.replace(epoch) != epoch).unwrap_or(false)
+    LAST_SEEN_EPOCH.try_with(|seen| seen.replace(epoch) != epoch).unwrap_or(false)
 }

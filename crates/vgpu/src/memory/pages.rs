@@ -17,33 +17,38 @@ pub(super) fn page_bytes() -> u64 {
 /// Whole pages: which addresses are free, and which of the free ones still hold memory.
 #[derive(Debug)]
 pub(super) struct Pages {
-    /// Free ranges by address; neighbours are always merged.
+    /// Free ranges by address; adjacent ranges are always merged.
     free: BTreeMap<u64, u64>,
     /// The same ranges by length.
     by_len: BTreeSet<(u64, u64)>,
     /// Freed ranges without access whose pages are still in memory, oldest first. The length is
     /// that of the block; its guard page follows.
-    warm: VecDeque<(u64, u64)>,
-    warm_bytes: u64,
-    warm_limit: u64,
+    cached: VecDeque<(u64, u64)>,
+    cached_bytes: u64,
+    cache_limit: u64,
 }
 
 impl Pages {
-    pub(super) fn new(start: u64, len: u64, warm_limit: u64) -> Pages {
-        let mut pages =
-            Pages { free: BTreeMap::new(), by_len: BTreeSet::new(), warm: VecDeque::new(), warm_bytes: 0, warm_limit };
+    pub(super) fn new(start: u64, len: u64, cache_limit: u64) -> Pages {
+        let mut pages = Pages {
+            free: BTreeMap::new(),
+            by_len: BTreeSet::new(),
+            cached: VecDeque::new(),
+            cached_bytes: 0,
+            cache_limit,
+        };
         pages.insert_free(start, len);
         pages
     }
 
     pub(super) fn take(&mut self, span: u64) -> Option<u64> {
-        if let Some(at) = self.warm.iter().rposition(|&(_, len)| len == span) {
-            let (start, _) = self.warm.remove(at)?;
-            self.warm_bytes -= span;
+        if let Some(at) = self.cached.iter().rposition(|&(_, len)| len == span) {
+            let (start, _) = self.cached.remove(at)?;
+            self.cached_bytes -= span;
             if set_access(start, span, true) {
                 return Some(start);
             }
-            self.recycle(start, span);
+            self.unmap_and_free(start, span);
         }
         let alignment = if span >= HUGE_PAGE { HUGE_PAGE } else { page_bytes() };
         self.take_aligned(span, alignment)
@@ -52,7 +57,7 @@ impl Pages {
     /// `span` accessible bytes at a multiple of `alignment`, and a page without access behind.
     pub(super) fn take_aligned(&mut self, span: u64, alignment: u64) -> Option<u64> {
         let start = self.carve(span + page_bytes(), alignment).or_else(|| {
-            self.cool_down(0);
+            self.trim_cached(0);
             self.carve(span + page_bytes(), alignment)
         })?;
         if !set_access(start, span, true) {
@@ -65,28 +70,28 @@ impl Pages {
         Some(start)
     }
 
-    pub(super) fn give_back(&mut self, start: u64, span: u64) {
+    pub(super) fn release(&mut self, start: u64, span: u64) {
         if !set_access(start, span, false) {
             // The system refuses to split a mapping further; then it must not be reused either,
             // but the memory itself can go.
             advise(start, span, libc::MADV_DONTNEED);
             return;
         }
-        self.warm.push_back((start, span));
-        self.warm_bytes += span;
-        self.cool_down(self.warm_limit);
+        self.cached.push_back((start, span));
+        self.cached_bytes += span;
+        self.trim_cached(self.cache_limit);
     }
 
     /// Drops the oldest warm ranges until at most `limit` bytes of them are left.
-    pub(super) fn cool_down(&mut self, limit: u64) {
-        while self.warm_bytes > limit {
-            let Some((start, span)) = self.warm.pop_front() else { return };
-            self.warm_bytes -= span;
-            self.recycle(start, span);
+    pub(super) fn trim_cached(&mut self, limit: u64) {
+        while self.cached_bytes > limit {
+            let Some((start, span)) = self.cached.pop_front() else { return };
+            self.cached_bytes -= span;
+            self.unmap_and_free(start, span);
         }
     }
 
-    fn recycle(&mut self, start: u64, span: u64) {
+    fn unmap_and_free(&mut self, start: u64, span: u64) {
         if super::window::is_reserved() {
             advise(start, span, libc::MADV_DONTNEED);
         } else {
@@ -126,12 +131,12 @@ impl Pages {
         let start = at.next_multiple_of(alignment);
         self.by_len.remove(&(size, at));
         self.free.remove(&at);
-        self.keep_free(at, start - at);
-        self.keep_free(start + len, at + size - (start + len));
+        self.add_free_range(at, start - at);
+        self.add_free_range(start + len, at + size - (start + len));
         Some(start)
     }
 
-    fn keep_free(&mut self, start: u64, len: u64) {
+    fn add_free_range(&mut self, start: u64, len: u64) {
         if len > 0 {
             self.free.insert(start, len);
             self.by_len.insert((len, start));
@@ -152,7 +157,7 @@ impl Pages {
             self.by_len.remove(&(size, start + len));
             len += size;
         }
-        self.keep_free(start, len);
+        self.add_free_range(start, len);
     }
 }
 

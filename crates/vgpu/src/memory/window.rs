@@ -211,7 +211,7 @@ impl Window {
             return if rc == 0 { Ok(()) } else { Err(last_error(format!("decommit {len} bytes"))) };
         }
         // A fresh mapping over the old one drops the pages and the access in one step, and the
-        // kernel merges it with its neighbours, so that fragmentation does not use up mappings.
+        // kernel merges it with adjacent mappings, so that fragmentation does not use up mappings.
         // SAFETY: the range lies in the window and the caller says that nobody uses it.
         let p = unsafe { map_reserved(start as *mut _, len, libc::MAP_FIXED) };
         if p == libc::MAP_FAILED { Err(last_error(format!("decommit {len} bytes"))) } else { Ok(()) }

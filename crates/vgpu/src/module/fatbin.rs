@@ -21,14 +21,14 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// Machine code of this compute capability is what the device has; PTX for it is preferred.
 const DEVICE: u32 = (crate::device::CAPABILITY.0 * 10 + crate::device::CAPABILITY.1) as u32;
 /// No PTX text is longer than this.
-const LONGEST: u64 = 1 << 30;
+const MAX_PTX_BYTES: u64 = 1 << 30;
 
 /// `kind` of an entry: a PTX text, machine code.
 const PTX: u16 = 1;
 const MACHINE_CODE: u16 = 2;
 /// `flags` of an entry: how its contents are compressed.
-const IN_LZ4: u64 = 0x2000;
-const IN_ZSTD: u64 = 0x8000;
+const LZ4_FLAG: u64 = 0x2000;
+const ZSTD_FLAG: u64 = 0x8000;
 
 /// An entry of a fat binary.
 #[derive(Debug, Clone, Copy)]
@@ -119,15 +119,15 @@ fn entries(image: &[u8]) -> Option<Vec<Entry<'_>>> {
 
 impl Entry<'_> {
     fn decompress(&self) -> Result<Vec<u8>, LoadError> {
-        let compressed = self.flags & (IN_LZ4 | IN_ZSTD);
-        if compressed != 0 && self.full_len > LONGEST {
+        let compressed = self.flags & (LZ4_FLAG | ZSTD_FLAG);
+        if compressed != 0 && self.full_len > MAX_PTX_BYTES {
             return Err(broken(&format!("an entry says that it has {} bytes", self.full_len)));
         }
         let full = self.full_len as usize;
         let text = match compressed {
             0 => Some(self.contents.to_vec()),
-            IN_LZ4 => lz4::decompress(self.contents, full),
-            IN_ZSTD => unzstd(self.contents, full),
+            LZ4_FLAG => lz4::decompress(self.contents, full),
+            ZSTD_FLAG => unzstd(self.contents, full),
             _ => None,
         };
         text.ok_or_else(|| broken("the PTX of an entry cannot be decompressed"))

@@ -1,6 +1,6 @@
 //! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
-use super::place::{self, Slab};
+use super::variables::{self, Slab};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate, fatbin};
 use crate::exec::codes;
 use crate::exec::launch::MAX_SHARED;
@@ -15,9 +15,9 @@ const MAX_CONST: u64 = 64 << 10;
 /// Parameters of a kernel, in bytes.
 const MAX_PARAMS: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
-const LAUNCHES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
+const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
-const PROVIDED: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
+const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
 /// Loads PTX text (a terminating NUL is allowed), or the best PTX of a fat binary that can run.
 ///
@@ -27,13 +27,13 @@ const PROVIDED: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaG
 /// define, or uses an instruction that cannot be executed; `OUT_OF_MEMORY`.
 pub fn load(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     if image.starts_with(&fatbin::MAGIC.to_le_bytes()) {
-        return load_best(image, options);
+        return load_best_ptx(image, options);
     }
     load_text(text_of(image)?, options)
 }
 
 /// The first PTX of a fat binary that can run. If none can, the first one's errors are told.
-fn load_best(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
+fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let mut first = None;
     for entry in fatbin::ptx_entries(image)? {
         match text_of(&entry.text).and_then(|text| load_text(text, options)) {
@@ -54,11 +54,11 @@ fn load_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, Loa
         return Err(LoadError { code: codes::INVALID_PTX, log: parsed.render("ptx") });
     }
     let ptx = Arc::new(parsed.module);
-    let complaints = check(&ptx);
-    if !complaints.is_empty() {
-        return Err(LoadError { code: codes::INVALID_PTX, log: complaints.join("\n") });
+    let diagnostics = check(&ptx);
+    if !diagnostics.is_empty() {
+        return Err(LoadError { code: codes::INVALID_PTX, log: diagnostics.join("\n") });
     }
-    let (slab, globals) = place::place(&ptx)?;
+    let (slab, globals) = variables::allocate_variables(&ptx)?;
     let max_registers = options.max_registers.or_else(|| linked_max_registers(text));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
@@ -88,36 +88,36 @@ pub(crate) fn text_of(image: &[u8]) -> Result<&str, LoadError> {
 
 /// Everything that keeps the kernels of the module from running, one line each.
 fn check(ptx: &ast::Module) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, f) in ptx.functions.iter().enumerate().filter(|(_, f)| f.entry) {
         let kernel = FuncId(i as u32);
         for id in jit::reachable_functions(ptx, kernel) {
             if seen.insert(id) {
-                check_body(ptx, id, &mut complaints);
+                check_body(ptx, id, &mut diagnostics);
             }
         }
         let shared = SharedLayout::of(ptx, kernel).static_size;
         if shared > MAX_SHARED {
-            complaints
+            diagnostics
                 .push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
         }
         let params = f.params.last().map_or(0, |p| (p.offset + p.size) as usize);
         if params > MAX_PARAMS {
-            complaints.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAMS} at most", f.name));
+            diagnostics.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAMS} at most", f.name));
         }
     }
     let constants: u64 = ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum();
     if constants > MAX_CONST {
-        complaints.push(format!("too much constant memory ({constants} bytes, {MAX_CONST} at most)"));
+        diagnostics.push(format!("too much constant memory ({constants} bytes, {MAX_CONST} at most)"));
     }
     for v in ptx.vars.iter().filter(|v| v.linkage == Linkage::Extern && !v.unsized_array && v.space != Space::Shared) {
-        complaints.push(format!("variable {} is declared extern but not defined", v.name));
+        diagnostics.push(format!("variable {} is declared extern but not defined", v.name));
     }
-    complaints
+    diagnostics
 }
 
-fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
+fn check_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
     for st in &ptx.functions[id.index()].body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
@@ -129,7 +129,7 @@ fn check_body(ptx: &ast::Module, id: FuncId, complaints: &mut Vec<String>) {
         };
         if let Some(problem) = problem {
             let (line, column, text) = rtcg_ptx::locate(&ptx.source, st.span.start);
-            complaints.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
+            diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
     }
 }
@@ -148,9 +148,9 @@ fn refused_product(inst: &ast::MatrixInst) -> Option<String> {
 }
 
 fn unresolved(f: &ast::Function) -> Option<String> {
-    let known = f.defined || PROVIDED.contains(&&*f.name);
+    let known = f.defined || RUNTIME_FUNCTIONS.contains(&&*f.name);
     let what = match &*f.name {
-        name if LAUNCHES.iter().any(|start| name.starts_with(start)) => {
+        name if DEVICE_LAUNCH_PREFIXES.iter().any(|start| name.starts_with(start)) => {
             "the virtual GPU does not launch kernels from kernels (dynamic parallelism): "
         }
         _ => "",

@@ -9,8 +9,8 @@ mod estimate;
 pub(crate) mod fatbin;
 mod load;
 mod lz4;
-mod place;
-mod sites;
+mod source_map;
+mod variables;
 
 pub use load::load;
 pub(crate) use load::{MAX_REGISTERS, text_of};
@@ -22,7 +22,7 @@ use crate::jit::{self, SymbolLayout, Variant};
 use crate::memory::window::window;
 use crate::schedule::{self, Schedule};
 use rtcg_ptx::ast;
-use sites::KernelSites;
+use source_map::KernelSourceMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -65,7 +65,7 @@ pub struct LoadedModule {
     /// The key of the PTX text, once a kernel was needed.
     text_key: OnceLock<jit::store::Key>,
     /// The variables' memory.
-    _slab: place::Slab,
+    _slab: variables::Slab,
 }
 
 /// A module variable in device memory.
@@ -103,15 +103,15 @@ struct KernelInfo {
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
     programs: [OnceLock<Result<Arc<Program>, Fault>>; N_VARIANTS],
-    /// The same for lanes that take turns at random.
+    /// The same for lanes that are scheduled at random.
     random_program: OnceLock<Result<Arc<Program>, Fault>>,
 }
 
-/// Variants that a launch can need: `linear_tid`, `full_warps` and `rows_of_8`.
+/// Variants that a launch can need: `linear_tid`, `full_warps` and `tid_contiguous_8`.
 const N_VARIANTS: usize = 8;
 
 fn variant_index(v: Variant) -> usize {
-    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.rows_of_8) << 2
+    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.tid_contiguous_8) << 2
 }
 
 /// A kernel of a loaded module. Handles are cheap and keep the module alive.
@@ -226,7 +226,7 @@ impl Kernel {
         if let Schedule::Chaos(_) = schedule::current() {
             let variant = Variant {
                 linear_tid: false,
-                rows_of_8: false,
+                tid_contiguous_8: false,
                 full_warps: false,
                 force_masked: true,
                 no_if_conversion: true,
@@ -245,14 +245,14 @@ impl Kernel {
         let window = jit::Window { base: w.base() as u64, bits: w.bits() };
         let instrument = crate::exec::calls::instrument(random, module.device);
         let text = || *module.text_key.get_or_init(|| jit::store::text_key(&module.ptx.source));
-        let compiled = jit::compile_kept(
+        let compiled = jit::compile_cached(
             &module.ptx,
             self.info.id,
             &module.symbols,
             variant,
             (&RUNTIME, &instrument),
             window,
-            code_cache::keeping(text),
+            code_cache::module_cache(text),
         )
         .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
         Ok(Arc::new(Program {
@@ -263,7 +263,11 @@ impl Kernel {
             stack_bytes: compiled.stack_bytes,
             local_bytes_per_warp: compiled.local_bytes_per_warp,
             dynamic_shared_offset: compiled.shared.dynamic_offset,
-            ..Program::new(self.name(), compiled.entry, Box::new(KernelSites::new(Arc::clone(&module.ptx), compiled)))
+            ..Program::new(
+                self.name(),
+                compiled.entry,
+                Box::new(KernelSourceMap::new(Arc::clone(&module.ptx), compiled)),
+            )
         }))
     }
     /// Whether blocks can have that many bytes of dynamic shared memory at most.

@@ -45,7 +45,7 @@ pub fn int_to_float(f: Format, m: Mode, bits: u32, signed: bool, a: u64) -> u64 
 /// Integer to integer, clamping when `.sat` is given.
 pub fn int_to_int(m: Mode, to: (u32, bool), from: (u32, bool), a: u64) -> u64 {
     let x = int::read(from.0, from.1, a);
-    if m.sat { int::clamp(to.0, to.1, x) } else { int::cut(to.0, x as u64) }
+    if m.sat { int::clamp(to.0, to.1, x) } else { int::truncate_bits(to.0, x as u64) }
 }
 
 /// Float to float.

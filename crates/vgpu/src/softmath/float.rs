@@ -201,26 +201,26 @@ fn signed(f: Format, sign: bool, magnitude: u64) -> u64 {
 
 /// An unsigned number of 256 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Wide {
+struct U256 {
     high: u128,
     low: u128,
 }
 
-impl Wide {
-    fn shl(x: u128, n: u32) -> Wide {
+impl U256 {
+    fn shl(x: u128, n: u32) -> U256 {
         match n {
-            0 => Wide { high: 0, low: x },
-            1..=127 => Wide { high: x >> (128 - n), low: x << n },
-            _ => Wide { high: x << (n - 128).min(127), low: 0 },
+            0 => U256 { high: 0, low: x },
+            1..=127 => U256 { high: x >> (128 - n), low: x << n },
+            _ => U256 { high: x << (n - 128).min(127), low: 0 },
         }
     }
-    fn add(self, o: Wide) -> Wide {
+    fn add(self, o: U256) -> U256 {
         let (low, carry) = self.low.overflowing_add(o.low);
-        Wide { high: self.high + o.high + u128::from(carry), low }
+        U256 { high: self.high + o.high + u128::from(carry), low }
     }
-    fn sub(self, o: Wide) -> Wide {
+    fn sub(self, o: U256) -> U256 {
         let (low, borrow) = self.low.overflowing_sub(o.low);
-        Wide { high: self.high - o.high - u128::from(borrow), low }
+        U256 { high: self.high - o.high - u128::from(borrow), low }
     }
     /// The leading 128 bits, the shift that gave them, and whether bits were lost.
     fn leading(self) -> (u128, i32, bool) {
@@ -236,11 +236,11 @@ impl Wide {
 }
 
 /// `x * 2^n` for any sign of `n`, and whether a non-zero part was cut off.
-fn place(x: u128, n: i32) -> (Wide, bool) {
+fn place(x: u128, n: i32) -> (U256, bool) {
     match n {
-        0.. => (Wide::shl(x, n as u32), false),
-        -127..=-1 => (Wide::shl(x >> -n, 0), x << (128 + n) != 0),
-        _ => (Wide::shl(0, 0), x != 0),
+        0.. => (U256::shl(x, n as u32), false),
+        -127..=-1 => (U256::shl(x >> -n, 0), x << (128 + n) != 0),
+        _ => (U256::shl(0, 0), x != 0),
     }
 }
 
@@ -323,11 +323,11 @@ fn sum(f: Format, rnd: Round, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64
     let (sign, big, small) = if pw >= cw { (p.0, pw, cw) } else { (c.0, cw, pw) };
     // Only the much smaller number is ever cut; what it lost makes the difference a little less.
     let cut = p_cut || c_cut;
-    let borrow = Wide { high: 0, low: u128::from(cut) };
+    let borrow = U256 { high: 0, low: u128::from(cut) };
     round_wide(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
 }
 
-fn round_wide(f: Format, rnd: Round, sign: bool, exp: i32, x: Wide, cut: bool) -> u64 {
+fn round_wide(f: Format, rnd: Round, sign: bool, exp: i32, x: U256, cut: bool) -> u64 {
     let (sig, shift, lost) = x.leading();
     round(f, rnd, sign, exp + shift, sig, cut || lost)
 }

@@ -7,13 +7,13 @@ use rtcg_ptx::ast::{CmpOp, PrmtMode};
 
 /// `value` at `bits` bits, read as signed or not.
 pub fn read(bits: u32, signed: bool, value: u64) -> i128 {
-    let value = cut(bits, value);
+    let value = truncate_bits(bits, value);
     let negative = signed && value >> (bits - 1) != 0;
     i128::from(value) - if negative { 1 << bits } else { 0 }
 }
 
 /// The low `bits` bits.
-pub fn cut(bits: u32, value: u64) -> u64 {
+pub fn truncate_bits(bits: u32, value: u64) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
@@ -21,20 +21,20 @@ pub fn cut(bits: u32, value: u64) -> u64 {
 pub fn clamp(bits: u32, signed: bool, value: i128) -> u64 {
     let (low, high) =
         if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
-    cut(bits, value.clamp(low, high) as u64)
+    truncate_bits(bits, value.clamp(low, high) as u64)
 }
 
 /// What the hardware's division routine gives: all ones for a zero divisor, wrap-around for the
 /// one overflow.
 pub fn div(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
     let (x, y) = (read(bits, signed, a), read(bits, signed, b));
-    if y == 0 { cut(bits, u64::MAX) } else { cut(bits, (x / y) as u64) }
+    if y == 0 { truncate_bits(bits, u64::MAX) } else { truncate_bits(bits, (x / y) as u64) }
 }
 
 /// The remainder; by zero all ones, which is what the hardware's routine gives.
 pub fn rem(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
     let (x, y) = (read(bits, signed, a), read(bits, signed, b));
-    if y == 0 { cut(bits, u64::MAX) } else { cut(bits, (x % y) as u64) }
+    if y == 0 { truncate_bits(bits, u64::MAX) } else { truncate_bits(bits, (x % y) as u64) }
 }
 
 /// Comparison of integers; `lo ls hi hs` compare unsigned whatever the type.
@@ -45,18 +45,18 @@ pub fn compare(bits: u32, signed: bool, op: CmpOp, a: u64, b: u64) -> bool {
 
 /// `shl` and `shr`: amounts above the width act as the width.
 pub fn shl(bits: u32, a: u64, n: u32) -> u64 {
-    if n >= bits { 0 } else { cut(bits, a << n) }
+    if n >= bits { 0 } else { truncate_bits(bits, a << n) }
 }
 
 /// See [`shl`].
 pub fn shr(bits: u32, signed: bool, a: u64, n: u32) -> u64 {
-    cut(bits, (read(bits, signed, a) >> n.min(bits)) as u64)
+    truncate_bits(bits, (read(bits, signed, a) >> n.min(bits)) as u64)
 }
 
 /// `bfind`: the highest bit that is not a copy of the sign; all ones when there is none.
 pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
     let x = read(bits, signed, a);
-    let x = cut(bits, if x < 0 { !x } else { x } as u64);
+    let x = truncate_bits(bits, if x < 0 { !x } else { x } as u64);
     match x {
         0 => u32::MAX,
         _ if shiftamt => bits - 1 - x.ilog2(),
@@ -79,7 +79,7 @@ pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
     let field = if inside == 0 { 0 } else { a >> pos & ones(inside) };
     let top = (pos + len - 1).min(bits - 1);
     let fill = if signed && a >> top & 1 != 0 { !ones(inside) } else { 0 };
-    cut(bits, field | fill)
+    truncate_bits(bits, field | fill)
 }
 
 /// `bfi`: `b` with `len` bits of `a` put at `pos`.
@@ -89,7 +89,7 @@ pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
         return b;
     }
     let field = ones(len) << pos;
-    cut(bits, a << pos & field | b & !field)
+    truncate_bits(bits, a << pos & field | b & !field)
 }
 
 /// `bmsk`: `width` ones from bit `pos`.
@@ -202,7 +202,7 @@ pub fn mul24(signed: bool, hi: bool, a: u64, b: u64) -> i128 {
 pub fn mul_hi(bits: u32, signed: bool, a: u64, b: u64) -> i128 {
     // The product of two unsigned 64-bit numbers needs all 128 bits, without a sign.
     if !signed {
-        return ((u128::from(cut(bits, a)) * u128::from(cut(bits, b))) >> bits) as i128;
+        return ((u128::from(truncate_bits(bits, a)) * u128::from(truncate_bits(bits, b))) >> bits) as i128;
     }
     (read(bits, signed, a) * read(bits, signed, b)) >> bits
 }
@@ -210,5 +210,5 @@ pub fn mul_hi(bits: u32, signed: bool, a: u64, b: u64) -> i128 {
 /// `c + |a - b|`
 pub fn sad(bits: u32, signed: bool, a: u64, b: u64, c: u64) -> u64 {
     let d = (read(bits, signed, a) - read(bits, signed, b)).unsigned_abs() as u64;
-    cut(bits, c.wrapping_add(d))
+    truncate_bits(bits, c.wrapping_add(d))
 }

@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Fence, Operation, Queue, Stream, Work, in_host_call};
+use super::{Operation, Queue, Stream, StreamPoint, Work, in_host_call};
 use crate::schedule::{self, Schedule};
 
 /// Streams whose queues may hold something, in the order in which they got it.
 static PENDING: Mutex<Vec<Arc<Stream>>> = Mutex::new(Vec::new());
 /// Held by the thread that runs an operation.
-static TURN: Mutex<()> = Mutex::new(());
+static RUN_LOCK: Mutex<()> = Mutex::new(());
 /// Somebody looks after operations that nobody waits for.
-static WATCHED: AtomicBool = AtomicBool::new(false);
+static HAS_WATCHER: AtomicBool = AtomicBool::new(false);
 /// The operations of ended contexts must not wait for their time.
-static HURRY: AtomicBool = AtomicBool::new(false);
+static RUN_NOW: AtomicBool = AtomicBool::new(false);
 /// Counts submissions and waits.
 static ACTIVITY: AtomicU64 = AtomicU64::new(0);
 /// Operations that nobody waits for run after this time without any call.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const UNATTENDED_DELAY: Duration = Duration::from_millis(1500);
 const TICK: Duration = Duration::from_millis(20);
 /// Streams with waiting operations that are kept at most.
-const MOST_PENDING: usize = 64;
+const MAX_PENDING_STREAMS: usize = 64;
 
 /// Whether operations run in a random order.
 pub(super) fn is_on() -> bool {
@@ -51,12 +51,12 @@ pub(super) fn submitted(stream: &Arc<Stream>) {
     if in_host_call() {
         return;
     }
-    let steps = if n > MOST_PENDING { n } else { schedule::choose(4).saturating_sub(1) };
+    let steps = if n > MAX_PENDING_STREAMS { n } else { schedule::choose(4).saturating_sub(1) };
     (0..steps).all(|_| run_one());
 }
 
 /// One step for a program that asks again and again whether something is done.
-pub(crate) fn nudge() {
+pub(crate) fn run_one_on_query() {
     if is_on() && !in_host_call() {
         run_one();
     }
@@ -68,18 +68,18 @@ pub(crate) fn finish() {
 }
 
 /// Has what waits run at once, on another thread.
-pub(super) fn hurry() {
-    HURRY.store(true, Ordering::Release);
+pub(super) fn run_pending_now() {
+    RUN_NOW.store(true, Ordering::Release);
     watch();
 }
 
 fn is_ready(queue: &Queue) -> bool {
-    !queue.claimed && queue.operations.front().is_some_and(|op| op.fences.iter().all(Fence::is_reached))
+    !queue.has_worker && queue.operations.front().is_some_and(|op| op.fences.iter().all(StreamPoint::is_reached))
 }
 
 /// Runs one operation. False when none can run, or another thread runs one.
 pub(super) fn run_one() -> bool {
-    let Ok(_turn) = TURN.try_lock() else { return false };
+    let Ok(_turn) = RUN_LOCK.try_lock() else { return false };
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
     let streams: Vec<Arc<Stream>> = {
         let mut list = pending();
@@ -95,10 +95,10 @@ pub(super) fn run_one() -> bool {
         return true;
     }
     let Some(operation) = queue.operations.pop_front() else { return true };
-    queue.claimed = true;
+    queue.has_worker = true;
     drop(queue);
     run(stream, operation);
-    stream.queue().claimed = false;
+    stream.queue().has_worker = false;
     true
 }
 
@@ -109,7 +109,7 @@ fn run(stream: &Arc<Stream>, operation: Operation) {
     // Functions of the program run on a thread of ours, as always.
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            crate::exec::mark_own_thread();
+            crate::exec::mark_internal_thread();
             stream.run_operation(operation);
         });
     });
@@ -117,11 +117,11 @@ fn run(stream: &Arc<Stream>, operation: Operation) {
 
 /// Starts the thread that looks after what nobody waits for.
 fn watch() {
-    if WATCHED.swap(true, Ordering::AcqRel) {
+    if HAS_WATCHER.swap(true, Ordering::AcqRel) {
         return;
     }
     let started = std::thread::Builder::new().name("rtcg-chaos".into()).spawn(|| {
-        crate::exec::mark_own_thread();
+        crate::exec::mark_internal_thread();
         let (mut seen, mut since) = (0, Instant::now());
         loop {
             std::thread::sleep(TICK);
@@ -129,19 +129,19 @@ fn watch() {
             if now != seen {
                 (seen, since) = (now, Instant::now());
             }
-            if HURRY.swap(false, Ordering::AcqRel) || since.elapsed() > PATIENCE {
+            if RUN_NOW.swap(false, Ordering::AcqRel) || since.elapsed() > UNATTENDED_DELAY {
                 finish();
                 if pending().is_empty() {
                     break;
                 }
             }
         }
-        WATCHED.store(false, Ordering::Release);
+        HAS_WATCHER.store(false, Ordering::Release);
         if !pending().is_empty() {
             watch();
         }
     });
     if started.is_err() {
-        WATCHED.store(false, Ordering::Release);
+        HAS_WATCHER.store(false, Ordering::Release);
     }
 }

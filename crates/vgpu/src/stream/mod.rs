@@ -6,7 +6,7 @@
 //! under one lock of the context when an operation is submitted, so fences never form a cycle.
 //!
 //! A queue is worked off by whoever claims it: the submitting thread if the stream is idle and the
-//! operation is short ([`Turn`]), a thread that waits for the stream anyway, or a runner thread.
+//! operation is short ([`InlineClaim`]), a thread that waits for the stream anyway, or a runner thread.
 
 pub(crate) mod chaos;
 mod runner;
@@ -63,7 +63,7 @@ pub(crate) struct Stream {
 struct Queue {
     operations: VecDeque<Operation>,
     /// Somebody works the queue off (or runs an operation that never was in it).
-    claimed: bool,
+    has_worker: bool,
     /// A runner thread has been asked for.
     scheduled: bool,
     /// Threads that wait for `progress`; waking nobody would still be a system call.
@@ -72,20 +72,20 @@ struct Queue {
 
 /// A point in a stream's order.
 #[derive(Debug, Clone)]
-pub(crate) struct Fence {
+pub(crate) struct StreamPoint {
     stream: Arc<Stream>,
     number: u64,
 }
 
 /// Fences of one operation.
-pub(crate) type Fences = SmallVec<[Fence; 2]>;
+pub(crate) type StreamPoints = SmallVec<[StreamPoint; 2]>;
 
 struct Operation {
     number: u64,
-    fences: Fences,
+    fences: StreamPoints,
     ctx: Arc<Context>,
     /// How often the context had been interrupted when this was submitted.
-    since: u64,
+    generation: u64,
     work: Work,
 }
 
@@ -99,11 +99,11 @@ impl Operation {
     /// Waits for what comes before it in other streams.
     fn await_fences(&self) {
         // An interrupted wait is met again, and dealt with, where the operation runs.
-        let _ = self.fences.iter().try_for_each(|f| f.wait(&self.ctx, self.since));
+        let _ = self.fences.iter().try_for_each(|f| f.wait(&self.ctx, self.generation));
     }
 }
 
-/// What an operation does when its turn comes.
+/// What an operation does when it reaches the head of the stream.
 pub(crate) enum Work {
     /// Device work; skipped once the context has failed, and a failure of it fails the context.
     Device(Box<dyn FnOnce() -> Res + Send>),
@@ -121,11 +121,11 @@ pub(crate) enum Work {
 thread_local! {
     static RUNNING: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     static IN_HOST_CALL: Cell<bool> = const { Cell::new(false) };
-    static HELP_DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DRAIN_DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 /// How deep waiting threads may work off other streams' queues on one stack.
-const MAX_HELP_DEPTH: u32 = 6;
+const MAX_DRAIN_DEPTH: u32 = 6;
 
 /// Whether the calling thread is inside a host function that a stream called: driver calls are
 /// not permitted there, and waiting for a stream could wait for itself.
@@ -163,36 +163,36 @@ impl Stream {
     }
 
     /// The point in the order after everything submitted so far.
-    pub(crate) fn fence(self: &Arc<Self>) -> Fence {
-        Fence { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
+    pub(crate) fn fence(self: &Arc<Self>) -> StreamPoint {
+        StreamPoint { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
     }
 
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
-    pub(crate) fn try_turn<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<Turn<'a>> {
+    pub(crate) fn try_run_inline<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<InlineClaim<'a>> {
         if chaos::is_on() {
             return None;
         }
         let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
         let mut queue = self.queue();
-        if queue.claimed || !queue.operations.is_empty() {
+        if queue.has_worker || !queue.operations.is_empty() {
             return None;
         }
         if let Some(mut order) = order {
-            if !order.fences_for(self).iter().all(Fence::is_reached) {
+            if !order.fences_for(self).iter().all(StreamPoint::is_reached) {
                 return None;
             }
             order.note_busy(self);
         }
-        queue.claimed = true;
+        queue.has_worker = true;
         RUNNING.set((self.ctx_id, self.id));
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
-        Some(Turn { stream: self, number })
+        Some(InlineClaim { stream: self, number })
     }
 
     /// Appends an operation; it runs after everything submitted to this stream before, after what
     /// the legacy default stream's rules ask for, and after `fences`.
-    pub(crate) fn submit(self: &Arc<Self>, ctx: &Arc<Context>, mut fences: Fences, work: Work) -> Fence {
+    pub(crate) fn submit(self: &Arc<Self>, ctx: &Arc<Context>, mut fences: StreamPoints, work: Work) -> StreamPoint {
         let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
         let mut queue = self.queue();
         if let Some(mut order) = order {
@@ -205,18 +205,18 @@ impl Stream {
             number,
             fences,
             ctx: ctx.clone(),
-            since: ctx.cancel.generation(),
+            generation: ctx.cancel.generation(),
             work,
         });
         if chaos::is_on() {
             drop(queue);
             chaos::submitted(self);
-            return Fence { stream: self.clone(), number };
+            return StreamPoint { stream: self.clone(), number };
         }
         // In a fixed order an operation ends before the next one is submitted.
         let at_once = crate::schedule::current().is_ordered() && !in_host_call();
-        self.ensure_scheduled(queue);
-        let fence = Fence { stream: self.clone(), number };
+        self.schedule_runner_if_needed(queue);
+        let fence = StreamPoint { stream: self.clone(), number };
         if at_once {
             // An interrupted wait is the next call's matter.
             let _ = fence.wait(ctx, ctx.cancel.generation());
@@ -232,13 +232,13 @@ impl Stream {
         short: bool,
         work: impl FnOnce() -> Res + Send + 'static,
     ) -> Res {
-        let turn = if short { self.try_turn(ctx) } else { None };
+        let turn = if short { self.try_run_inline(ctx) } else { None };
         match turn {
             Some(_turn) => work().inspect_err(|e| {
-                ctx.spoil(e);
+                ctx.poison(e);
             }),
             None => {
-                self.submit(ctx, Fences::new(), Work::Device(Box::new(work)));
+                self.submit(ctx, StreamPoints::new(), Work::Device(Box::new(work)));
                 Ok(())
             }
         }
@@ -250,9 +250,9 @@ impl Stream {
         ctx: &Arc<Context>,
         work: impl FnOnce() -> Res + Send + 'static,
     ) -> Res {
-        if let Some(_turn) = self.try_turn(ctx) {
+        if let Some(_turn) = self.try_run_inline(ctx) {
             return work().inspect_err(|e| {
-                ctx.spoil(e);
+                ctx.poison(e);
             });
         }
         // The work may use memory that is the caller's only while the call lasts, so after an
@@ -260,13 +260,13 @@ impl Stream {
         let begun = Arc::new(AtomicBool::new(false));
         let first = begun.clone();
         let work = move || if first.swap(true, Ordering::AcqRel) { Ok(()) } else { work() };
-        let fence = self.submit(ctx, Fences::new(), Work::Device(Box::new(work)));
+        let fence = self.submit(ctx, StreamPoints::new(), Work::Device(Box::new(work)));
         let waited = ctx.wait_for_all([fence.clone()]);
         if waited.is_err() && begun.swap(true, Ordering::AcqRel) {
-            fence.wait_quietly(None);
+            fence.wait_without_draining(None);
         }
         waited?;
-        ctx.outcome()
+        ctx.wait_result()
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -275,13 +275,14 @@ impl Stream {
 
     /// Sees to it that somebody works the queue off. Consumes the lock so that no thread is woken
     /// under it.
-    fn ensure_scheduled(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
-        if queue.claimed || queue.scheduled || queue.operations.is_empty() {
+    fn schedule_runner_if_needed(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        if queue.has_worker || queue.scheduled || queue.operations.is_empty() {
             return;
         }
-        let is_call = |op: &mut Operation| matches!(op.work, Work::Host(_)) && op.fences.iter().all(Fence::is_reached);
+        let is_call =
+            |op: &mut Operation| matches!(op.work, Work::Host(_)) && op.fences.iter().all(StreamPoint::is_reached);
         if let Some(operation) = queue.operations.pop_front_if(is_call) {
-            queue.claimed = true;
+            queue.has_worker = true;
             drop(queue);
             return runner::call_host(self.clone(), operation);
         }
@@ -294,11 +295,11 @@ impl Stream {
     fn run_queue(self: &Arc<Self>) {
         let mut queue = self.queue();
         queue.scheduled = false;
-        if queue.claimed {
+        if queue.has_worker {
             // Whoever has claimed the queue looks after the rest when he is done.
             return;
         }
-        queue.claimed = true;
+        queue.has_worker = true;
         while let Some(operation) = queue.operations.pop_front() {
             drop(queue);
             if matches!(operation.work, Work::Host(_)) {
@@ -309,44 +310,48 @@ impl Stream {
             self.run_operation(operation);
             queue = self.queue();
         }
-        queue.claimed = false;
+        queue.has_worker = false;
     }
 
     /// Runs a host function on the thread for them; what follows in the queue is a runner's.
     fn run_host_operation(self: &Arc<Self>, operation: Operation) {
         self.run_operation(operation);
         let mut queue = self.queue();
-        queue.claimed = false;
-        self.ensure_scheduled(queue);
+        queue.has_worker = false;
+        self.schedule_runner_if_needed(queue);
     }
 
     /// Works the queue off up to operation `number` on a thread that has to wait for it. Stops
     /// early at a host call. Returns the lock.
-    fn help<'a>(self: &'a Arc<Self>, number: u64, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        queue.claimed = true;
+    fn drain_queue_until<'a>(
+        self: &'a Arc<Self>,
+        number: u64,
+        mut queue: MutexGuard<'a, Queue>,
+    ) -> MutexGuard<'a, Queue> {
+        queue.has_worker = true;
         while queue.operations.front().is_some_and(|op| op.number <= number && !matches!(op.work, Work::Host(_))) {
             let Some(operation) = queue.operations.pop_front() else { break };
             drop(queue);
             self.run_operation(operation);
             queue = self.queue();
         }
-        queue.claimed = false;
+        queue.has_worker = false;
         queue
     }
 
     fn run_operation(self: &Arc<Self>, operation: Operation) {
         RUNNING.set((self.ctx_id, self.id));
-        let Operation { number, fences, ctx, since, work } = operation;
-        let waited = fences.iter().try_for_each(|f| f.wait(&ctx, since));
+        let Operation { number, fences, ctx, generation, work } = operation;
+        let waited = fences.iter().try_for_each(|f| f.wait(&ctx, generation));
         match work {
-            Work::Device(_) if waited.is_err() || is_dropped(&ctx, since) => {}
-            Work::Device(work) => run_device_work(&ctx, since, work),
+            Work::Device(_) if waited.is_err() || is_dropped(&ctx, generation) => {}
+            Work::Device(work) => run_device_work(&ctx, generation, work),
             Work::CleanUp(work) => {
                 if let Err(error) = crate::api::catch(work) {
                     ctx.fail(&error);
                 }
             }
-            Work::Host(call) => run_host_call(&ctx, since, call),
+            Work::Host(call) => run_host_call(&ctx, generation, call),
             Work::Record(record) => record.finish(),
             Work::Wait => {}
         }
@@ -367,13 +372,13 @@ impl Stream {
     }
 
     /// Waits on behalf of `ctx`, and fails when its work is dropped or the user wants no more waiting.
-    fn wait_for(self: &Arc<Self>, number: u64, ctx: &Context, since: u64) -> Res {
+    fn wait_for(self: &Arc<Self>, number: u64, ctx: &Context, generation: u64) -> Res {
         if self.completed.load(Ordering::Acquire) >= number {
             return Ok(());
         }
         let mut queue = self.queue();
         while self.completed.load(Ordering::Acquire) < number {
-            if is_dropped(ctx, since) {
+            if is_dropped(ctx, generation) {
                 return Err(interrupted());
             }
             if chaos::is_on() {
@@ -385,20 +390,20 @@ impl Stream {
                 }
             }
             let can_help = !chaos::is_on()
-                && !queue.claimed
+                && !queue.has_worker
                 && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
-            let depth = HELP_DEPTH.try_with(Cell::get).unwrap_or(MAX_HELP_DEPTH);
-            if can_help && depth < MAX_HELP_DEPTH {
-                HELP_DEPTH.set(depth + 1);
-                queue = self.help(number, queue);
-                HELP_DEPTH.set(depth);
+            let depth = DRAIN_DEPTH.try_with(Cell::get).unwrap_or(MAX_DRAIN_DEPTH);
+            if can_help && depth < MAX_DRAIN_DEPTH {
+                DRAIN_DEPTH.set(depth + 1);
+                queue = self.drain_queue_until(number, queue);
+                DRAIN_DEPTH.set(depth);
                 // What is left belongs to a runner; the one asked for may have come and gone.
-                self.ensure_scheduled(queue);
+                self.schedule_runner_if_needed(queue);
                 queue = self.queue();
                 continue;
             }
             queue = self.pause(queue, exec::TICK);
-            if self.completed.load(Ordering::Acquire) < number && exec::is_asked_here() {
+            if self.completed.load(Ordering::Acquire) < number && exec::can_check_interrupt() {
                 drop(queue);
                 if exec::is_requested() {
                     ctx.interrupt();
@@ -407,7 +412,7 @@ impl Stream {
             }
         }
         // Dropped work counts as completed.
-        if is_dropped(ctx, since) { Err(interrupted()) } else { Ok(()) }
+        if is_dropped(ctx, generation) { Err(interrupted()) } else { Ok(()) }
     }
 
     /// Waits for progress for at most `time`.
@@ -419,9 +424,9 @@ impl Stream {
     }
 }
 
-/// Whether what was submitted to the context in its generation `since` is not to be done any more.
-pub(crate) fn is_dropped(ctx: &Context, since: u64) -> bool {
-    ctx.cancel.generation() != since || ctx.cancel.is_cancelled()
+/// Whether what was submitted to the context in its generation `generation` is not to be done any more.
+pub(crate) fn is_dropped(ctx: &Context, generation: u64) -> bool {
+    ctx.cancel.generation() != generation || ctx.cancel.is_cancelled()
 }
 
 /// The error of what is not done because of an interruption.
@@ -430,21 +435,21 @@ pub(crate) fn interrupted() -> Error {
     Error { transient: true, ..Code::LAUNCH_TIMEOUT.because(detail) }
 }
 
-fn run_device_work(ctx: &Context, since: u64, work: Box<dyn FnOnce() -> Res + Send>) {
-    if ctx.is_spoilt() {
+fn run_device_work(ctx: &Context, generation: u64, work: Box<dyn FnOnce() -> Res + Send>) {
+    if ctx.is_poisoned() {
         return;
     }
     let outcome = crate::api::catch(work);
     // Whoever interrupted the work knows, and whoever waits for it is told by the wait.
     if let Err(error) =
-        outcome.or_else(|e| if e.transient && ctx.cancel.generation() != since { Ok(()) } else { Err(e) })
+        outcome.or_else(|e| if e.transient && ctx.cancel.generation() != generation { Ok(()) } else { Err(e) })
     {
         ctx.fail(&error);
     }
 }
 
-fn run_host_call(ctx: &Context, since: u64, call: Box<dyn FnOnce(Res) + Send>) {
-    let before = if is_dropped(ctx, since) { Err(interrupted()) } else { ctx.check_sound() };
+fn run_host_call(ctx: &Context, generation: u64, call: Box<dyn FnOnce(Res) + Send>) {
+    let before = if is_dropped(ctx, generation) { Err(interrupted()) } else { ctx.check_not_poisoned() };
     IN_HOST_CALL.set(true);
     let outcome = crate::api::catch(|| {
         call(before);
@@ -456,23 +461,23 @@ fn run_host_call(ctx: &Context, since: u64, call: Box<dyn FnOnce(Res) + Send>) {
     }
 }
 
-impl Fence {
+impl StreamPoint {
     /// Whether the point has been passed.
     pub(crate) fn is_reached(&self) -> bool {
         self.stream.completed.load(Ordering::Acquire) >= self.number
     }
 
     /// Waits on behalf of `ctx` until the point has been passed; fails when the context is
-    /// interrupted or destroyed meanwhile (since its generation `since`).
-    pub(crate) fn wait(&self, ctx: &Context, since: u64) -> Res {
-        self.stream.wait_for(self.number, ctx, since)
+    /// interrupted or destroyed meanwhile (since its generation `generation`).
+    pub(crate) fn wait(&self, ctx: &Context, generation: u64) -> Res {
+        self.stream.wait_for(self.number, ctx, generation)
     }
 
     /// Waits without working the queue off, and whatever becomes of the context. Whether the point
     /// was passed before the deadline.
-    pub(crate) fn wait_quietly(&self, deadline: Option<Instant>) -> bool {
+    pub(crate) fn wait_without_draining(&self, deadline: Option<Instant>) -> bool {
         if chaos::is_on() {
-            chaos::hurry();
+            chaos::run_pending_now();
         }
         let mut queue = self.stream.queue();
         while !self.is_reached() {
@@ -493,30 +498,30 @@ impl Fence {
 /// The right to run one operation of a stream in the calling thread; the operation is finished
 /// when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct InlineClaim<'a> {
     stream: &'a Arc<Stream>,
     number: u64,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for InlineClaim<'_> {
     fn drop(&mut self) {
         let mut queue = self.stream.queue();
         self.stream.note_completed(self.number, &queue);
-        queue.claimed = false;
-        self.stream.ensure_scheduled(queue);
+        queue.has_worker = false;
+        self.stream.schedule_runner_if_needed(queue);
     }
 }
 
 /// The blocking streams of a context that may have unfinished work, and the legacy default stream:
 /// what decides which implicit fences an operation gets.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct LegacyOrder {
     busy: Vec<Arc<Stream>>,
 }
 
-impl Order {
+impl LegacyOrder {
     /// What a new operation of `stream` waits for because of the legacy default stream.
-    fn fences_for(&mut self, stream: &Arc<Stream>) -> Fences {
+    fn fences_for(&mut self, stream: &Arc<Stream>) -> StreamPoints {
         let wanted = |other: &&Arc<Stream>| {
             let related = stream.kind == Kind::Legacy || other.kind == Kind::Legacy;
             related && other.id != stream.id && !other.is_idle()

@@ -12,23 +12,23 @@ use std::time::Duration;
 use super::{Operation, Stream};
 
 #[derive(Debug)]
-struct Waiting {
+struct RunQueue {
     streams: VecDeque<Arc<Stream>>,
     n_idle: usize,
 }
 
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting { streams: VecDeque::new(), n_idle: 0 });
-static ARRIVED: Condvar = Condvar::new();
+static RUN_QUEUE: Mutex<RunQueue> = Mutex::new(RunQueue { streams: VecDeque::new(), n_idle: 0 });
+static WORK_AVAILABLE: Condvar = Condvar::new();
 const IDLE_TIME: Duration = Duration::from_secs(20);
 const STACK_BYTES: usize = 1 << 20;
 
 /// Has the stream's queue worked off by a runner thread.
 pub(super) fn schedule(stream: Arc<Stream>) {
-    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     waiting.streams.push_back(stream);
     if waiting.n_idle >= waiting.streams.len() {
         drop(waiting);
-        ARRIVED.notify_one();
+        WORK_AVAILABLE.notify_one();
         return;
     }
     drop(waiting);
@@ -41,28 +41,28 @@ pub(super) fn schedule(stream: Arc<Stream>) {
     }
 }
 
-/// Host functions whose turn has come.
-struct Calls {
+/// Host functions that are ready to run.
+struct HostCallQueue {
     waiting: VecDeque<(Arc<Stream>, Operation)>,
     has_thread: bool,
 }
 
-static CALLS: Mutex<Calls> = Mutex::new(Calls { waiting: VecDeque::new(), has_thread: false });
-static CALL_ARRIVED: Condvar = Condvar::new();
+static HOST_CALLS: Mutex<HostCallQueue> = Mutex::new(HostCallQueue { waiting: VecDeque::new(), has_thread: false });
+static CALL_AVAILABLE: Condvar = Condvar::new();
 
 /// Has a host function run on the thread for them. The stream is claimed until then.
 pub(super) fn call_host(stream: Arc<Stream>, operation: Operation) {
-    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     calls.waiting.push_back((stream, operation));
     if calls.has_thread {
         drop(calls);
-        CALL_ARRIVED.notify_one();
+        CALL_AVAILABLE.notify_one();
         return;
     }
     calls.has_thread = true;
     drop(calls);
     let run = || {
-        crate::exec::mark_own_thread();
+        crate::exec::mark_internal_thread();
         run_calls(IDLE_TIME);
     };
     let started = std::thread::Builder::new().name("rtcg-host".into()).stack_size(STACK_BYTES).spawn(run);
@@ -72,16 +72,16 @@ pub(super) fn call_host(stream: Arc<Stream>, operation: Operation) {
     }
 }
 
-fn run_calls(patience: Duration) {
-    while let Some((stream, operation)) = take_call(patience) {
+fn run_calls(idle_timeout: Duration) {
+    while let Some((stream, operation)) = take_call(idle_timeout) {
         stream.run_host_operation(operation);
     }
 }
 
-/// The next host function; `None`, and no thread for them any more, when there was none for `patience`.
-fn take_call(patience: Duration) -> Option<(Arc<Stream>, Operation)> {
-    let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = CALL_ARRIVED.wait_timeout_while(calls, patience, |calls| calls.waiting.is_empty());
+/// The next host function; `None`, and no thread for them any more, when there was none for `idle_timeout`.
+fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, Operation)> {
+    let calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let outcome = CALL_AVAILABLE.wait_timeout_while(calls, idle_timeout, |calls| calls.waiting.is_empty());
     let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
     let next = calls.waiting.pop_front();
     calls.has_thread = next.is_some();
@@ -89,18 +89,18 @@ fn take_call(patience: Duration) -> Option<(Arc<Stream>, Operation)> {
 }
 
 fn run() {
-    crate::exec::mark_own_thread();
+    crate::exec::mark_internal_thread();
     while let Some(stream) = take(IDLE_TIME) {
         stream.run_queue();
     }
 }
 
-/// The next stream with work, or `None` when there was none for `patience`.
-fn take(patience: Duration) -> Option<Arc<Stream>> {
-    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    if waiting.streams.is_empty() && !patience.is_zero() {
+/// The next stream with work, or `None` when there was none for `idle_timeout`.
+fn take(idle_timeout: Duration) -> Option<Arc<Stream>> {
+    let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
+    if waiting.streams.is_empty() && !idle_timeout.is_zero() {
         waiting.n_idle += 1;
-        let outcome = ARRIVED.wait_timeout_while(waiting, patience, |w| w.streams.is_empty());
+        let outcome = WORK_AVAILABLE.wait_timeout_while(waiting, idle_timeout, |w| w.streams.is_empty());
         waiting = outcome.unwrap_or_else(PoisonError::into_inner).0;
         waiting.n_idle -= 1;
     }

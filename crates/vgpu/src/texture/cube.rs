@@ -1,4 +1,4 @@
-//! Cube maps: a direction to a face and a place on it, and neighbours across edges.
+//! Cube maps: a direction to a face and a place on it, and adjacent faces across edges.
 //!
 //! Where two components are equally large, which the guide leaves open, z is taken before y and y
 //! before x. The zero vector (and one with a NaN) means the middle of a face.
@@ -41,7 +41,7 @@ fn direction(face: u32, s: f64, t: f64) -> [f64; 3] {
 
 /// The texel beyond at most one edge of a face of `n` by `n` texels, on the face it belongs to.
 /// `None` for one beyond a corner, where there is none.
-pub fn across(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
+pub fn across_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
     let size = n as i32;
     let (out_i, out_j) = (!(0..size).contains(&i), !(0..size).contains(&j));
     if out_i && out_j {
@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn edges_join_faces() {
         // Left of the front face is the right column of the left face.
-        assert_eq!(across(4, -1, 2, 4), Some((1, 3, 2)));
-        assert_eq!(across(4, 4, 2, 4), Some((0, 0, 2)));
-        assert_eq!(across(4, 1, 1, 4), Some((4, 1, 1)));
-        assert_eq!(across(4, -1, -1, 4), None);
+        assert_eq!(across_edge(4, -1, 2, 4), Some((1, 3, 2)));
+        assert_eq!(across_edge(4, 4, 2, 4), Some((0, 0, 2)));
+        assert_eq!(across_edge(4, 1, 1, 4), Some((4, 1, 1)));
+        assert_eq!(across_edge(4, -1, -1, 4), None);
     }
 }

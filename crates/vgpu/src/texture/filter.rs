@@ -11,7 +11,7 @@ use super::{AddressMode, Level, Resource, Sampler};
 
 /// A place in one layer of a level.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct SamplePoint {
     /// Axes that count.
     pub(crate) axes: usize,
     /// Coordinates, in texels or from 0 to 1.
@@ -37,7 +37,7 @@ pub(crate) struct Source<'a> {
 
 impl Source<'_> {
     /// A direction always meets a face: nothing lies outside of a cube.
-    fn mode(&self, spot: &Spot, axis: usize) -> AddressMode {
+    fn mode(&self, spot: &SamplePoint, axis: usize) -> AddressMode {
         if spot.cube { AddressMode::Clamp } else { self.sampler.mode(axis) }
     }
 
@@ -48,7 +48,7 @@ impl Source<'_> {
 
     /// Texel numbers of the nearest texel, the layer in the last; `None` for the border.
     #[inline(always)]
-    pub(crate) fn nearest(&self, spot: &Spot) -> Option<[u32; 3]> {
+    pub(crate) fn nearest(&self, spot: &SamplePoint) -> Option<[u32; 3]> {
         let mut at = [0, 0, spot.layer];
         for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
@@ -82,7 +82,7 @@ impl Source<'_> {
     /// # Safety
     /// As [`Source::numbers`].
     #[inline(always)]
-    pub(crate) unsafe fn point<C: Channel>(&self, spot: &Spot) -> Sum {
+    pub(crate) unsafe fn point_sample<C: Channel>(&self, spot: &SamplePoint) -> Sum {
         match self.nearest(spot) {
             // SAFETY: passed on.
             Some(at) => unsafe { self.numbers::<C>(at) },
@@ -95,7 +95,7 @@ impl Source<'_> {
     /// # Safety
     /// As [`Source::numbers`].
     #[inline(always)]
-    pub(crate) unsafe fn mean<C: Channel>(&self, spot: &Spot) -> Sum {
+    pub(crate) unsafe fn mean<C: Channel>(&self, spot: &SamplePoint) -> Sum {
         if spot.cube && self.sampler.seamless {
             // SAFETY: passed on.
             return unsafe { self.cube_mean::<C>(spot) };
@@ -114,13 +114,13 @@ impl Source<'_> {
             taps[2] = Tap { lo: spot.layer as i32, hi: 0, frac: 0 };
         }
         // SAFETY: passed on.
-        unsafe { self.weigh::<C>(&taps) }
+        unsafe { self.weighted_sum::<C>(&taps) }
     }
 
     /// # Safety
     /// As [`Source::numbers`].
     #[inline(always)]
-    unsafe fn weigh<C: Channel>(&self, taps: &[Tap; 3]) -> Sum {
+    unsafe fn weighted_sum<C: Channel>(&self, taps: &[Tap; 3]) -> Sum {
         let mut sum = [0.0; 4];
         let pair = |t: &Tap| [(t.lo, 256 - t.frac), (t.hi, t.frac)];
         for (k, wk) in pair(&taps[2]) {
@@ -154,7 +154,7 @@ impl Source<'_> {
     ///
     /// # Safety
     /// As [`Source::numbers`].
-    unsafe fn cube_mean<C: Channel>(&self, spot: &Spot) -> Sum {
+    unsafe fn cube_mean<C: Channel>(&self, spot: &SamplePoint) -> Sum {
         let n = self.level.extents[0];
         let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);
         let fixed = |x: f64| (x * f64::from(n) * 256.0 - 127.5).floor() as i32;
@@ -163,7 +163,7 @@ impl Source<'_> {
         for (j, wj) in [(v >> 8, 256 - (v & 255)), ((v >> 8) + 1, v & 255)] {
             for (i, wi) in [(u >> 8, 256 - (u & 255)), ((u >> 8) + 1, u & 255)] {
                 let weight = f64::from(wi * wj);
-                let Some((face, i, j)) = super::cube::across(face, i, j, n) else { continue };
+                let Some((face, i, j)) = super::cube::across_edge(face, i, j, n) else { continue };
                 let layer = (first + face).min(self.resource.layers - 1);
                 if weight != 0.0 {
                     // SAFETY: passed on; `across` gives texels of the face.
@@ -178,7 +178,7 @@ impl Source<'_> {
 
     /// The four texels of a bilinear footprint, from the lower left (greater y) on
     /// counter-clockwise; the last number is the layer. `None` for the border.
-    pub(crate) fn footprint(&self, spot: &Spot) -> [Option<[u32; 3]>; 4] {
+    pub(crate) fn footprint(&self, spot: &SamplePoint) -> [Option<[u32; 3]>; 4] {
         let tap = |axis: usize| {
             let n = self.level.extents[axis];
             address::linear(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis])

@@ -1,6 +1,6 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
-//! [`request`] is the seam with compiled code, [`address`] turns coordinates into texel numbers,
+//! [`request`] is the interface with compiled code, [`address`] turns coordinates into texel numbers,
 //! [`format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
@@ -11,14 +11,14 @@
 
 pub mod address;
 pub mod cube;
-pub(crate) mod describe;
+pub(crate) mod descriptor;
 pub mod filter;
 pub mod format;
-mod planes;
 pub mod query;
 pub(crate) mod registry;
 pub mod request;
 pub mod sample;
+mod simd_sampling;
 pub mod surface;
 
 use format::Format;

@@ -42,17 +42,17 @@ pub(crate) static OBJECTS: Table<Entry> = Table::new(0x30);
 /// Counts destructions; remembered objects of an earlier count are looked up again.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
-const REMEMBERED: usize = 8;
+const CACHE_ENTRIES: usize = 8;
 
-struct Memory {
+struct ThreadCache {
     handle: u64,
     epoch: u64,
     entry: Option<Arc<Entry>>,
 }
 
 thread_local! {
-    static MEMORY: UnsafeCell<[Memory; REMEMBERED]> =
-        const { UnsafeCell::new([const { Memory { handle: 0, epoch: 0, entry: None } }; REMEMBERED]) };
+    static THREAD_CACHE: UnsafeCell<[ThreadCache; CACHE_ENTRIES]> =
+        const { UnsafeCell::new([const { ThreadCache { handle: 0, epoch: 0, entry: None } }; CACHE_ENTRIES]) };
 }
 
 /// Makes every thread forget what it remembers, after an object was taken out of [`OBJECTS`].
@@ -73,13 +73,13 @@ pub(crate) fn forget_context(id: u64) {
 /// by leaving its fiber for good).
 pub(crate) unsafe fn with_object<R>(handle: u64, f: impl FnOnce(Option<&Object>) -> R) -> R {
     // Bits above the four low zeros of a handle count its slots.
-    let slot = (handle >> 4) as usize % REMEMBERED;
-    MEMORY.with(|memory| {
+    let slot = (handle >> 4) as usize % CACHE_ENTRIES;
+    THREAD_CACHE.with(|memory| {
         // SAFETY: one thread, and nobody else holds a reference while `f` runs.
         let place = unsafe { &mut (*memory.get())[slot] };
         let epoch = EPOCH.load(Ordering::Acquire);
         if place.handle != handle || place.epoch != epoch {
-            *place = Memory { handle, epoch, entry: OBJECTS.get(handle).ok() };
+            *place = ThreadCache { handle, epoch, entry: OBJECTS.get(handle).ok() };
         }
         f(place.entry.as_deref().map(|e| &e.object))
     })

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_survive_their_word() {
+    fn requests_round_trip() {
         let one = Request {
             op: Op::Gather(2),
             geometry: Geometry::ACube,

@@ -5,7 +5,7 @@
 //! Channels that a format lacks are 0.
 
 use super::address;
-use super::filter::{Source, Spot, Sum};
+use super::filter::{SamplePoint, Source, Sum};
 use super::format::{Channel, with_channel};
 use super::request::{LevelKind, Op, Request, TextureLanes};
 use super::{Resource, Sampler, Texture, cube};
@@ -23,7 +23,7 @@ pub unsafe fn run(texture: &Texture, request: &Request, mask: u32, lanes: &mut T
     let Texture { resource, sampler } = texture;
     // SAFETY: passed on.
     unsafe {
-        if !super::planes::run(resource, sampler, request, mask, lanes) {
+        if !super::simd_sampling::run(resource, sampler, request, mask, lanes) {
             with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes));
         }
     }
@@ -70,7 +70,7 @@ fn put(ty: Type, words: Words, lanes: &mut TextureLanes, lane: usize) {
 
 /// The layer and the coordinates of a lane.
 #[inline(always)]
-fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> Spot {
+fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> SamplePoint {
     let geometry = request.geometry;
     let layered = usize::from(geometry.layered());
     let word = |i: usize| lanes.words[i][lane];
@@ -88,7 +88,7 @@ fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usiz
         let (face, [s, t]) = cube::face([float(0), float(1), float(2)]);
         layer = layer.min((resource.layers / 6).max(1) - 1) * 6 + face;
         let layer = address::layer(layer, resource.layers);
-        return Spot { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
+        return SamplePoint { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
     }
     let mut at = [0.0; 3];
     for (i, v) in at.iter_mut().enumerate().take(axes) {
@@ -97,7 +97,7 @@ fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usiz
     // A volume sampled as something flat, or the other way round, stays within its first slice.
     let flat_volume = axes == 3 && resource.layered;
     let layer = if axes == 3 { 0 } else { address::layer(layer, resource.layers) };
-    Spot { axes: if flat_volume { 2 } else { axes }, at, layer, shift, cube: false }
+    SamplePoint { axes: if flat_volume { 2 } else { axes }, at, layer, shift, cube: false }
 }
 
 /// The level of detail, before bias and limits.
@@ -167,7 +167,7 @@ unsafe fn sample<C: Channel>(
         }
         let one = |level: usize| -> Sum {
             let source = source(level);
-            if sampler.linear { source.mean::<C>(&spot) } else { source.point::<C>(&spot) }
+            if sampler.linear { source.mean::<C>(&spot) } else { source.point_sample::<C>(&spot) }
         };
         let mut sum = one(first);
         if weight != 0 {
@@ -208,7 +208,7 @@ fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
 /// # Safety
 /// As [`run`].
 #[inline(always)]
-unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &Spot) -> Words {
+unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &SamplePoint) -> Words {
     match whole(source, spot) {
         // SAFETY: passed on; the texel lies in the level.
         Some(at) => unsafe { bits::<C>(source, Some(at)) },
@@ -218,7 +218,7 @@ unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &Spot) -> Words {
 
 /// Texel numbers of a place that names them, the layer in the last; `None` outside.
 #[inline(always)]
-fn whole(source: &Source<'_>, spot: &Spot) -> Option<[u32; 3]> {
+fn whole(source: &Source<'_>, spot: &SamplePoint) -> Option<[u32; 3]> {
     let mut at = [0, 0, spot.layer];
     for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
         let number = spot.at[axis].floor().clamp(-4e9, 4e9) as i64;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why an access ends the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum AccessError {
     /// Out of bounds with `.trap`.
     Outside,
     /// x is no multiple of the access's size.
@@ -30,7 +30,7 @@ pub unsafe fn run(
     request: &Request,
     mask: u32,
     lanes: &mut TextureLanes,
-) -> Result<(), (u32, Refused)> {
+) -> Result<(), (u32, AccessError)> {
     let size = size_of(surface, request);
     for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
         let at = place(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
@@ -44,7 +44,7 @@ pub unsafe fn run(
             }
         };
         if !done {
-            return Err((lane as u32, Refused::Format));
+            return Err((lane as u32, AccessError::Format));
         }
     }
     Ok(())
@@ -69,7 +69,7 @@ fn place(
     size: u32,
     lanes: &TextureLanes,
     lane: usize,
-) -> Result<Option<*mut u8>, Refused> {
+) -> Result<Option<*mut u8>, AccessError> {
     let geometry = request.geometry;
     let layered = usize::from(geometry.layered());
     let word = |i: usize| lanes.words[i][lane] as i32;
@@ -77,7 +77,7 @@ fn place(
     let unit = if request.formatted { i64::from(surface.format.bytes) } else { 1 };
     let row = i64::from(level.extents[0]) * i64::from(surface.format.bytes);
     if row < i64::from(size) {
-        return Err(Refused::Format);
+        return Err(AccessError::Format);
     }
     let mut offset = 0;
     let mut inside = true;
@@ -97,13 +97,13 @@ fn place(
         offset += limit(i64::from(word(0) as u32), i64::from(slices) - 1) * level.slice as i64;
     }
     match request.clamp {
-        Clamp::Trap if !inside => return Err(Refused::Outside),
+        Clamp::Trap if !inside => return Err(AccessError::Outside),
         Clamp::Zero if !inside => return Ok(None),
         _ => {}
     }
     let address = level.start + offset as u64;
     if !request.formatted && !address.is_multiple_of(u64::from(size)) {
-        return Err(Refused::Misaligned);
+        return Err(AccessError::Misaligned);
     }
     Ok(Some(address as *mut u8))
 }

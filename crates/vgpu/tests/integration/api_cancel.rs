@@ -245,7 +245,7 @@ fn a_time_limit_ends_kernels() {
 }
 
 #[test]
-fn a_fault_that_nobody_saw_is_told_at_the_end() {
+fn an_unreported_fault_is_reported_at_exit() {
     if let Some(how) = std::env::var_os("RTCG_TEST_END") {
         let ctx = new_context();
         let p = zeros();
@@ -262,7 +262,7 @@ fn a_fault_that_nobody_saw_is_told_at_the_end() {
         return;
     }
     for (how, times) in [("unseen", 1), ("destroyed", 1), ("seen", 0)] {
-        let (good, stderr) = child("a_fault_that_nobody_saw_is_told_at_the_end", &[("RTCG_TEST_END", how)]);
+        let (good, stderr) = child("an_unreported_fault_is_reported_at_exit", &[("RTCG_TEST_END", how)]);
         assert!(good, "{how}: {stderr}");
         assert_eq!(
             stderr.matches("CUDA_ERROR_ILLEGAL_ADDRESS, which no call has reported").count(),

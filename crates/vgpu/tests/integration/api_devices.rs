@@ -62,7 +62,7 @@ fn three_devices() {
     copies_cross_devices(a, b);
     attributes_tell_who_reaches_memory(a, b);
     streams_and_events_cross_devices(a, b);
-    a_fault_spoils_one_device(a, b, c);
+    a_fault_poisons_one_device(a, b, c);
     [a, b, c].into_iter().for_each(|ctx| ok!(cuCtxDestroy(ctx)));
 }
 
@@ -215,7 +215,7 @@ fn streams_and_events_cross_devices(a: CUcontext, b: CUcontext) {
     ok!(cuStreamSynchronize(s));
 }
 
-fn a_fault_spoils_one_device(a: CUcontext, b: CUcontext, c: CUcontext) {
+fn a_fault_poisons_one_device(a: CUcontext, b: CUcontext, c: CUcontext) {
     current(c);
     store(16, 1, CUstream::null());
     fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());

@@ -194,7 +194,7 @@ fn wrong_launches_are_refused_and_harmless() {
 }
 
 #[test]
-fn faults_spoil_the_context_until_it_is_destroyed() {
+fn faults_poison_the_context_until_it_is_destroyed() {
     let ctx = new_context();
     let p = alloc(100 << 10);
     let module = load(POKE);

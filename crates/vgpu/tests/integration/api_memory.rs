@@ -55,7 +55,7 @@ fn wrong_ranges_are_errors_and_nothing_else() {
     let mut q = 7;
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemAlloc(&raw mut q, 0));
     fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&raw mut q, 1 << 60));
-    // The context is not spoilt by any of this.
+    // The context is not poisoned by any of this.
     ok!(cuCtxSynchronize());
     ok!(cuCtxDestroy(ctx));
 }

@@ -132,7 +132,7 @@ fn synchronous_copies_wait_for_blocking_streams() {
 }
 
 #[test]
-fn pageable_sources_are_taken_at_once() {
+fn pageable_sources_are_staged_immediately() {
     let ctx = new_context();
     let s = stream(NON_BLOCKING);
     let p = alloc(4);
@@ -260,7 +260,7 @@ fn per_thread_streams_differ() {
 
 /// Streams whose operations alternately wait for each other: a long chain of fences.
 #[test]
-fn long_chains_of_fences_are_worked_off() {
+fn long_chains_of_stream_dependencies_complete() {
     let ctx = new_context();
     let streams: Vec<CUstream> = (0..40).map(|_| stream(NON_BLOCKING)).collect();
     let p = alloc(4);

@@ -10,7 +10,7 @@ use rtcg_cuda_sys::*;
 use rtcg_vgpu::exec::RUNTIME;
 use rtcg_vgpu::jit::instrument::States;
 use rtcg_vgpu::jit::store::{Key, counts, text_key};
-use rtcg_vgpu::jit::{CodeStore, Instrument, Keeping, SymbolLayout, Variant, Window, compile_kept};
+use rtcg_vgpu::jit::{CodeStore, Instrument, ModuleCodeCache, SymbolLayout, Variant, Window, compile_cached};
 use rtcg_vgpu::memory::window::window;
 use std::ffi::CString;
 use std::fmt::Write;
@@ -95,13 +95,13 @@ fn run_work(threads: u32) {
 
 /// A store that tells what is kept in it, and in which order.
 #[derive(Debug, Default)]
-struct Told(Mutex<Vec<Key>>);
+struct RecordingStore(Mutex<Vec<Key>>);
 
-impl CodeStore for Told {
-    fn find(&self, _: &Key) -> Option<Vec<u8>> {
+impl CodeStore for RecordingStore {
+    fn get(&self, _: &Key) -> Option<Vec<u8>> {
         None
     }
-    fn keep(&self, _: &Key, bytes: &[u8]) {
+    fn put(&self, _: &Key, bytes: &[u8]) {
         let text: String = bytes.iter().map(|b| char::from(*b)).collect();
         self.0.lock().unwrap().push(text_key(&text));
     }
@@ -109,7 +109,7 @@ impl CodeStore for Told {
 
 /// The corpus, compiled in several ways, as hashes of what would be kept.
 fn hashes_of_corpus() -> String {
-    let store = Arc::new(Told::default());
+    let store = Arc::new(RecordingStore::default());
     // Nothing is run, so all may lie where it never does; the processes differ in it.
     let bits = window().unwrap().bits();
     let somewhere = Arc::as_ptr(&store) as u64;
@@ -130,11 +130,11 @@ fn hashes_of_corpus() -> String {
                 (Variant { force_masked: true, ..plain }, checked),
             ];
             for (variant, instrument) in ways {
-                let kept: Arc<dyn CodeStore> = Arc::<Told>::clone(&store);
-                let keeping = Keeping { store: kept, text: [0; 32], generator: [0; 32] };
+                let kept: Arc<dyn CodeStore> = Arc::<RecordingStore>::clone(&store);
+                let code_cache = ModuleCodeCache { store: kept, text: [0; 32], generator: [0; 32] };
                 let id = rtcg_ptx::ast::FuncId(id as u32);
                 let calls = (&RUNTIME, &instrument);
-                if compile_kept(&module, id, &symbols, variant, calls, place, Some(keeping)).is_ok() {
+                if compile_cached(&module, id, &symbols, variant, calls, place, Some(code_cache)).is_ok() {
                     names.push(format!("{} {}", path.file_name().unwrap().display(), f.name));
                 }
             }
@@ -250,7 +250,7 @@ fn a_second_process_compiles_nothing() {
 }
 
 #[test]
-fn masked_code_is_kept_too() {
+fn masked_code_is_cached_too() {
     let folder = Folder::new("masked");
     assert_eq!(folder.counts("part of a warp", &[]), BOTH_COMPILED);
     assert_eq!(folder.counts("part of a warp", &[]), BOTH_LOADED);

@@ -3,7 +3,7 @@
 
 use crate::exec_support::{block_of, param, run, serial, shape, suspending};
 use rtcg_vgpu::abi::{TrapKind, WarpCtx};
-use rtcg_vgpu::exec::{CancelFlag, FaultKind, Program, RUNTIME, Shape, run_program};
+use rtcg_vgpu::exec::{CancelFlag, FaultKind, LaunchConfig, Program, RUNTIME, run_program};
 use rtcg_vgpu::jit::runtime::BarrierKind;
 use rtcg_vgpu::memory::window::window;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -28,7 +28,7 @@ fn every_thread_of_every_block_runs_once() {
     for (grid, block) in
         [([10_000, 1, 1], [96, 1, 1]), ([7, 5, 3], [33, 2, 1]), ([1, 1, 1], [1024, 1, 1]), ([3, 1, 1], [1, 1, 1])]
     {
-        let shape = Shape { grid, block, dynamic_shared: 0, cooperative: false };
+        let shape = LaunchConfig { grid, block, dynamic_shared: 0, cooperative: false };
         for program in [serial(count_threads), suspending(count_threads)] {
             let seen = counters(shape.blocks() as usize);
             run(&program, shape, &seen).unwrap();
@@ -71,7 +71,7 @@ fn the_context_describes_the_warp() {
     for suspends in [false, true] {
         let program =
             Program { suspends, local_bytes_per_warp: 4096, dynamic_shared_offset: 256, ..serial(check_context) };
-        let shape = Shape { grid: [4, 1, 1], block: [5, 4, 3], dynamic_shared: 1000, cooperative: false };
+        let shape = LaunchConfig { grid: [4, 1, 1], block: [5, 4, 3], dynamic_shared: 1000, cooperative: false };
         let bad = AtomicU32::new(0);
         run(&program, shape, &bad).unwrap();
         assert_eq!(bad.load(SeqCst), 0);
@@ -375,7 +375,7 @@ unsafe extern "C" fn read_workspace(ctx: *mut WarpCtx) {
 fn cooperative_launches_have_cleared_synchronisation_words() {
     let sum = AtomicU64::new(0);
     let program = serial(read_workspace);
-    run(&program, Shape { cooperative: true, ..shape(4, 32) }, &sum).unwrap();
+    run(&program, LaunchConfig { cooperative: true, ..shape(4, 32) }, &sum).unwrap();
     assert_eq!(sum.load(SeqCst), 0);
     run(&program, shape(1, 32), &sum).unwrap();
     assert_eq!(sum.load(SeqCst), 7);

@@ -104,7 +104,7 @@ fn clocks_and_numbers() {
     let m = parse(ptx);
     for v in variants([64, 1, 1]) {
         let shape =
-            rtcg_vgpu::exec::Shape { grid: [5, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative: false };
+            rtcg_vgpu::exec::LaunchConfig { grid: [5, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative: false };
         let got = launch(&m, "k", v, shape, &[buffer(&[0_u32]), buffer(&[0_u64])]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(u32s(&got[0]), [5 * 64], "{v:?}");
         assert_ne!(got[1], [0; 8], "{v:?}");

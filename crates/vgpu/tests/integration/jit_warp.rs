@@ -1,7 +1,7 @@
 //! Warp operations, barriers with results, atomics, calls and early exits, converged and masked.
 
 use crate::jit_support::*;
-use rtcg_vgpu::exec::{FaultKind, Shape};
+use rtcg_vgpu::exec::{FaultKind, LaunchConfig};
 
 /// A kernel with one output pointer in `%rd1`, `%tid.x` in `%r1` and its element's address in `%rd2`.
 fn kernel(regs: &str, body: &str) -> String {
@@ -278,7 +278,7 @@ fn faults_name_the_lane() {
     };
     for (offset, kind) in [("2", FaultKind::MisalignedAddress), ("0x7000000000000000", FaultKind::IllegalAddress)] {
         let m = parse(&body(offset));
-        let shape = Shape { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
+        let shape = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
         for v in variants([32, 1, 1]) {
             let fault = launch(&m, "k", v, shape, &[buffer(&[0u32; 32])]).unwrap_err();
             assert_eq!((fault.kind, fault.thread), (kind, [13, 0, 0]), "{v:?}");
@@ -294,7 +294,7 @@ fn strides_around_all_of_memory_are_found() {
         "cvt.u64.u32 %rd3, %r1; mul.lo.u64 %rd3, %rd3, 8925843906633654008; add.u64 %rd3, %rd1, %rd3; ld.global.u64 %rd4, [%rd3]; st.global.u64 [%rd1], %rd4;",
     );
     let m = parse(&ptx);
-    let shape = Shape { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
+    let shape = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
     for v in variants([32, 1, 1]) {
         let fault = launch(&m, "k", v, shape, &[buffer(&[0u32; 32])]).unwrap_err();
         assert_eq!((fault.kind, fault.thread), (FaultKind::IllegalAddress, [1, 0, 0]), "{v:?}");

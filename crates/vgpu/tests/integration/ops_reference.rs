@@ -147,7 +147,7 @@ fn half_fma_rounds_the_exact_value_once() {
             continue;
         }
         let value = units(got) << 24;
-        let (below, above) = (units(neighbour(got, -1)) << 24, units(neighbour(got, 1)) << 24);
+        let (below, above) = (units(adjacent_float(got, -1)) << 24, units(adjacent_float(got, 1)) << 24);
         if got & 0x7fff == 0x7c00 {
             assert!(exact.unsigned_abs() >= 65520u128 << 48, "{a:x} {b:x} {c:x}");
         } else {
@@ -161,7 +161,7 @@ fn half_fma_rounds_the_exact_value_once() {
 }
 
 /// The half-precision number next to a finite one, toward plus or minus infinity.
-fn neighbour(x: u64, direction: i64) -> u64 {
+fn adjacent_float(x: u64, direction: i64) -> u64 {
     let negative = x & 0x8000 != 0;
     match (x & 0x7fff, negative, direction) {
         (0, _, 1) => 1,
@@ -274,7 +274,7 @@ fn bit_fields_follow_the_pseudocode() {
         let (a, b) = (operand(&mut random, Width::W64, None), random.next());
         let (pos, len) = ((random.next() % 80) as u32, (random.next() % 80) as u32);
         for bits in [32u32, 64] {
-            let (a, b, msb) = (int::cut(bits, a), int::cut(bits, b), bits - 1);
+            let (a, b, msb) = (int::truncate_bits(bits, a), int::truncate_bits(bits, b), bits - 1);
             for signed in [false, true] {
                 let fill = if signed && len > 0 { a >> (pos + len - 1).min(msb) & 1 } else { 0 };
                 let want = (0..bits)
@@ -304,7 +304,7 @@ fn check(text: &str, want: impl Fn(&Case, &[u64]) -> Vec<u64>) {
 fn add_with_carry(bits: u32, subtract: bool, x: u64, y: u64, carry: u64) -> Vec<u64> {
     let (x, y, c) = (i128::from(x), i128::from(y), i128::from(carry));
     let sum = if subtract { x + ((1 << bits) - 1 - y) + c } else { x + y + c };
-    vec![int::cut(bits, sum as u64), u64::from(sum >> bits != 0)]
+    vec![int::truncate_bits(bits, sum as u64), u64::from(sum >> bits != 0)]
 }
 
 #[test]
@@ -318,8 +318,8 @@ fn carries_go_from_instruction_to_instruction() {
         });
         check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 1));
         check(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], t[2]));
-        let low = |t: &[u64]| int::cut(bits, t[0].wrapping_mul(t[1]));
-        let high = |t: &[u64]| int::cut(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);
+        let low = |t: &[u64]| int::truncate_bits(bits, t[0].wrapping_mul(t[1]));
+        let high = |t: &[u64]| int::truncate_bits(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);
         check(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
             add_with_carry(bits, false, low(t), t[2], 0)
         });

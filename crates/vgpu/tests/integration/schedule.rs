@@ -211,7 +211,7 @@ fn chaos_keeps_the_order_of_the_legacy_default_stream() {
 }
 
 #[test]
-fn chaos_gets_on_with_what_nobody_waits_for() {
+fn chaos_runs_operations_that_nobody_waits_for() {
     own_process!();
     let _turn = turn();
     let p = Program::new();

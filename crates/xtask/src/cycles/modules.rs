@@ -13,7 +13,7 @@ pub(super) struct Module {
     pub(super) file: PathBuf,
     pub(super) names: HashMap<String, Name>,
     pub(super) globs: Vec<Vec<String>>,
-    pub(super) paths: Vec<Said>,
+    pub(super) paths: Vec<ModuleReferences>,
 }
 
 /// What a name of a module stands for.
@@ -25,7 +25,7 @@ pub(super) enum Name {
 }
 
 /// A path that the source says, and where.
-pub(super) struct Said {
+pub(super) struct ModuleReferences {
     pub(super) path: Vec<String>,
     pub(super) line: u32,
 }
@@ -103,7 +103,7 @@ impl Reader {
         path.push(name.to_string());
         let folder = scope.folder.join(name);
         let (child, end) = if tokens.get(at + 2).is_some_and(|t| t.is('{')) {
-            let end = closing(tokens, at + 2);
+            let end = matching_bracket(tokens, at + 2);
             let file = self.modules[scope.module].file.clone();
             (self.module(&tokens[at + 3..end], file, folder, path)?, end + 1)
         } else {
@@ -147,7 +147,7 @@ impl Reader {
                 Kind::Mark('*') => {
                     *rest = after;
                     self.modules[module].globs.push(prefix.clone());
-                    self.modules[module].paths.push(Said { path: prefix.clone(), line: token.line });
+                    self.modules[module].paths.push(ModuleReferences { path: prefix.clone(), line: token.line });
                     prefix.truncate(depth);
                     break;
                 }
@@ -179,7 +179,7 @@ impl Reader {
             *rest = rest.get(2..).unwrap_or(&[]);
         }
         let module = &mut self.modules[module];
-        module.paths.push(Said { path: path.clone(), line });
+        module.paths.push(ModuleReferences { path: path.clone(), line });
         if let Some(name) = name {
             module.names.entry(name).or_insert(Name::Use(path));
         }
@@ -202,7 +202,7 @@ impl Reader {
         let is_variable = before(1).is_some_and(|t| t.is('$')) && path[0] != "crate";
         let is_extern = before(1).is_some_and(|t| t.kind == Kind::Separator);
         if !is_visibility && !is_variable && !is_extern && path[0] != "Self" {
-            self.modules[module].paths.push(Said { path, line: tokens[at].line });
+            self.modules[module].paths.push(ModuleReferences { path, line: tokens[at].line });
         }
         end
     }
@@ -234,7 +234,7 @@ fn attribute(tokens: &[Token], at: usize, scope: &mut Scope) -> usize {
     if tokens.get(open).is_none_or(|t| !t.is('[')) {
         return at + 1;
     }
-    let end = closing(tokens, open);
+    let end = matching_bracket(tokens, open);
     let inner = &tokens[open + 1..end];
     if let [name, equals, Token { kind: Kind::Text(text), .. }] = inner
         && name.name() == Some("path")
@@ -244,13 +244,13 @@ fn attribute(tokens: &[Token], at: usize, scope: &mut Scope) -> usize {
     }
     let names: Vec<_> = inner.iter().filter_map(Token::name).collect();
     let is_for_tests = names.first() == Some(&"cfg") && names.contains(&"test") && !names.contains(&"not");
-    if is_for_tests { behind_item(tokens, end + 1) } else { end + 1 }
+    if is_for_tests { end_of_item(tokens, end + 1) } else { end + 1 }
 }
 
 /// The place behind the item, field or statement at `at`, its attributes included.
-fn behind_item(tokens: &[Token], mut at: usize) -> usize {
+fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
     while at + 1 < tokens.len() && tokens[at].is('#') {
-        at = closing(tokens, at + 1) + 1;
+        at = matching_bracket(tokens, at + 1) + 1;
     }
     let first = tokens.get(at).and_then(Token::name);
     let is_item = first.is_some_and(|word| ITEMS.contains(&word));
@@ -262,7 +262,7 @@ fn behind_item(tokens: &[Token], mut at: usize) -> usize {
             Kind::Mark(',') if !is_item => return at + 1,
             Kind::Mark('}' | ')' | ']') => return at,
             Kind::Mark(open @ ('{' | '(' | '[')) => {
-                at = closing(tokens, at);
+                at = matching_bracket(tokens, at);
                 if open == '{' && !is_use {
                     return at + 1;
                 }
@@ -275,7 +275,7 @@ fn behind_item(tokens: &[Token], mut at: usize) -> usize {
 }
 
 /// The place of the bracket that closes the one at `open`.
-fn closing(tokens: &[Token], open: usize) -> usize {
+fn matching_bracket(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {

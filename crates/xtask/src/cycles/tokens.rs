@@ -1,4 +1,4 @@
-//! Rust source to the tokens that tell of modules and paths: names, strings, `::` and single
+//! Rust source to the tokens that name modules and paths: names, strings, `::` and single
 //! characters. Comments, lifetimes and the digits of numbers are dropped.
 
 /// A token and the line it stands on.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::command::{Ended, run};
+use super::command::{CommandResult, run};
 use super::tree::Tree;
 use crate::Result;
 
@@ -177,7 +177,7 @@ fn place_extension(tree: &Tree) -> Result<()> {
     Ok(())
 }
 
-fn outcome_of_cargo(ended: &Ended) -> Outcome {
+fn outcome_of_cargo(ended: &CommandResult) -> Outcome {
     let ran = |text: &str| {
         let counts = text.lines().filter_map(|line| line.strip_prefix("test result: "));
         counts
@@ -193,7 +193,7 @@ fn outcome_of_cargo(ended: &Ended) -> Outcome {
     }
 }
 
-fn outcome_of_pytest(ended: &Ended) -> Outcome {
+fn outcome_of_pytest(ended: &CommandResult) -> Outcome {
     match ended.code {
         None if ended.timed_out => Outcome::TimedOut,
         Some(0) if ended.output.contains(" passed") => Outcome::Passed,

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-pub(super) struct Ended {
+pub(super) struct CommandResult {
     /// The exit status; none after a signal.
     pub(super) code: Option<i32>,
     pub(super) timed_out: bool,
     pub(super) output: String,
 }
 
-impl Ended {
+impl CommandResult {
     pub(super) fn is_success(&self) -> bool {
         self.code == Some(0)
     }
@@ -28,7 +28,7 @@ impl Ended {
     }
 }
 
-pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
+pub(super) fn run(command: &mut Command, limit: Duration) -> Result<CommandResult> {
     let path = std::env::temp_dir().join(format!("rtcg-mutants-{}.txt", std::process::id()));
     let file = File::create(&path)?;
     let start = Instant::now();
@@ -48,7 +48,7 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     File::open(&path)?.read_to_end(&mut output)?;
     let _ = std::fs::remove_file(&path);
     let code = if timed_out { None } else { status.code() };
-    Ok(Ended { code, timed_out, output: String::from_utf8_lossy(&output).into_owned() })
+    Ok(CommandResult { code, timed_out, output: String::from_utf8_lossy(&output).into_owned() })
 }
 
 fn kill_group(child: &Child) {

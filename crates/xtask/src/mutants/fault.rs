@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 use super::check::Check;
 use crate::Result;
 
-pub(super) struct Fault {
+pub(super) struct Mutant {
     pub(super) name: String,
     /// The folder under `crates/` that it is planted in.
-    pub(super) krate: String,
+    pub(super) crate_dir: String,
     pub(super) file: PathBuf,
     pub(super) checks: Vec<Check>,
     pub(super) may_hang: bool,
 }
 
 /// The faults of `names`, or all, in the order of their crates, so that one's build serves the next.
-pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Fault>> {
+pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     let mut faults = Vec::new();
     for entry in std::fs::read_dir(root.join("tests/mutants"))? {
         let file = entry?.path();
@@ -37,15 +37,15 @@ pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Fault>> {
     }
     match names.iter().find(|n| faults.iter().all(|f| f.name != n.trim_end_matches(".patch"))) {
         Some(name) => return Err(format!("tests/mutants has no {name}.patch").into()),
-        None => faults.sort_by(|a, b| (&a.krate, &a.name).cmp(&(&b.krate, &b.name))),
+        None => faults.sort_by(|a, b| (&a.crate_dir, &a.name).cmp(&(&b.crate_dir, &b.name))),
     }
     Ok(faults)
 }
 
-pub(super) fn parse(name: String, file: PathBuf, text: &str) -> std::result::Result<Fault, String> {
+pub(super) fn parse(name: String, file: PathBuf, text: &str) -> std::result::Result<Mutant, String> {
     let head: Vec<&str> = text.lines().take_while(|line| !line.starts_with("--- ")).collect();
     let patched = text.lines().find_map(|line| line.strip_prefix("+++ b/crates/"));
-    let krate = patched.and_then(|path| path.split('/').next()).ok_or("it patches no file under crates/")?;
+    let crate_dir = patched.and_then(|path| path.split('/').next()).ok_or("it patches no file under crates/")?;
     let value = |key: &'static str| head.iter().filter_map(move |line| line.strip_prefix(key)).map(str::trim);
     if value("Breaks:").next().is_none() {
         return Err("it does not say what it `Breaks:`".into());
@@ -55,5 +55,5 @@ pub(super) fn parse(name: String, file: PathBuf, text: &str) -> std::result::Res
         return Err("it names no test".into());
     }
     let may_hang = value("may-hang:").any(|v| v == "yes");
-    Ok(Fault { name, krate: krate.to_string(), file, checks, may_hang })
+    Ok(Mutant { name, crate_dir: crate_dir.to_string(), file, checks, may_hang })
 }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use crate::Result;
 use check::{Check, LIMIT, Outcome, SHORT_LIMIT};
-use fault::Fault;
+use fault::Mutant;
 use tree::Tree;
 
 /// Plants the named faults, or all; true if each is caught.
@@ -27,12 +27,12 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<bool> {
     let mut n_caught = 0;
     for fault in &faults {
         let start = Instant::now();
-        let verdict = plant(&tree, fault);
+        let verdict = apply_and_test(&tree, fault);
         tree.restore()?;
         let verdict = verdict?;
         n_caught += usize::from(verdict == Verdict::Caught);
         let seconds = start.elapsed().as_secs_f32();
-        let line = format!("{:44} {:8} {} ({seconds:.0} s)\n", fault.name, fault.krate, verdict.text());
+        let line = format!("{:44} {:8} {} ({seconds:.0} s)\n", fault.name, fault.crate_dir, verdict.text());
         print!("{line}");
         table += &line;
     }
@@ -62,7 +62,7 @@ impl Verdict {
 }
 
 /// A fault that a failing test lets through proves nothing: all named tests pass without faults.
-fn tests_pass(tree: &Tree, faults: &[Fault]) -> Result<()> {
+fn tests_pass(tree: &Tree, faults: &[Mutant]) -> Result<()> {
     let checks: BTreeSet<&Check> = faults.iter().flat_map(|fault| &fault.checks).collect();
     for check in &checks {
         check.build(tree).map_err(|why| format!("without faults, {} does not build:\n{why}", check.line))?;
@@ -75,7 +75,7 @@ fn tests_pass(tree: &Tree, faults: &[Fault]) -> Result<()> {
     Ok(())
 }
 
-fn plant(tree: &Tree, fault: &Fault) -> Result<Verdict> {
+fn apply_and_test(tree: &Tree, fault: &Mutant) -> Result<Verdict> {
     if let Err(why) = tree.apply(&fault.file) {
         return Ok(Verdict::DoesNotApply(why));
     }

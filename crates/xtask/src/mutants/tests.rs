@@ -21,7 +21,7 @@ may-hang: yes
 #[test]
 fn a_patch_says_its_crate_and_its_tests() {
     let fault = parse("x".into(), "x.patch".into(), PATCH).expect("well formed");
-    assert_eq!((fault.krate.as_str(), fault.may_hang), ("vgpu", true));
+    assert_eq!((fault.crate_dir.as_str(), fault.may_hang), ("vgpu", true));
     let lines: Vec<_> = fault.checks.iter().map(|c| c.line.as_str()).collect();
     assert_eq!(lines, ["cargo -p rtcg-vgpu --test jit_lanes masks", "pytest tests/python/test_x.py::test_y -k z"]);
 }

@@ -52,7 +52,7 @@ impl Writer {
     }
 
     /// `a - i b` and `a + i b`.
-    fn turned_sums(&mut self, a: &Value, b: &Value) -> [Value; 2] {
+    fn sums_with_i(&mut self, a: &Value, b: &Value) -> [Value; 2] {
         [
             self.value(&format!("{} + {}", a.0, b.1), &format!("{} - {}", a.1, b.0)),
             self.value(&format!("{} - {}", a.0, b.1), &format!("{} + {}", a.1, b.0)),
@@ -66,16 +66,16 @@ impl Writer {
             4 => {
                 let (even, odd) = (self.sum(&v[0], &v[2]), self.sum(&v[1], &v[3]));
                 let (even_left, odd_left) = (self.difference(&v[0], &v[2]), self.difference(&v[1], &v[3]));
-                let [second, fourth] = self.turned_sums(&even_left, &odd_left);
+                let [second, fourth] = self.sums_with_i(&even_left, &odd_left);
                 vec![self.sum(&even, &odd), second, self.difference(&even, &odd), fourth]
             }
             n if first_factor(n) == n => self.odd_prime(v),
-            n => self.product(v, first_factor(n)),
+            n => self.cooley_tukey(v, first_factor(n)),
         }
     }
 
     /// Transforms of `a` elements each, twiddles, transforms of `n / a` elements each.
-    fn product(&mut self, v: &[Value], a: usize) -> Vec<Value> {
+    fn cooley_tukey(&mut self, v: &[Value], a: usize) -> Vec<Value> {
         let (n, b) = (v.len(), v.len() / a);
         let columns: Vec<Vec<Value>> = (0..b)
             .map(|j2| {
@@ -85,7 +85,7 @@ impl Writer {
             .collect();
         let mut result = vec![Value::default(); n];
         for k1 in 0..a {
-            let row: Vec<Value> = (0..b).map(|j2| self.turned(&columns[j2][k1], j2 * k1, n)).collect();
+            let row: Vec<Value> = (0..b).map(|j2| self.times_twiddle(&columns[j2][k1], j2 * k1, n)).collect();
             for (k2, value) in self.transform(&row).into_iter().enumerate() {
                 result[k1 + a * k2] = value;
             }
@@ -94,7 +94,7 @@ impl Writer {
     }
 
     /// `v` times exp(-2 pi i e / n).
-    fn turned(&mut self, v: &Value, e: usize, n: usize) -> Value {
+    fn times_twiddle(&mut self, v: &Value, e: usize, n: usize) -> Value {
         let (x, y) = v;
         let half = FRAC_1_SQRT_2;
         match 8 * (e % n) {
@@ -137,7 +137,7 @@ impl Writer {
                 let _ = write!(odd.1, "{plus}(R){s:?} * {}", difference.1);
             }
             let (even, odd) = (self.value(&even.0, &even.1), self.value(&odd.0, &odd.1));
-            [result[k], result[p - k]] = self.turned_sums(&even, &odd);
+            [result[k], result[p - k]] = self.sums_with_i(&even, &odd);
         }
         result
     }

@@ -7,17 +7,17 @@
 //! real and imaginary parts exchanged before and behind make the inverse of it.
 
 mod butterfly;
-mod steps;
+mod helpers;
 
 use crate::DType;
 use std::fmt::Write;
 
-pub use steps::{FftStep, FftStepKernel};
+pub use helpers::{FftHelper, FftHelperKernel};
 
 /// Most stages of a pass.
 pub const FFT_STAGES: usize = 8;
 /// Shared memory that a kernel can declare.
-const DECLARED_BYTES: usize = 48 << 10;
+const MAX_STATIC_SMEM_BYTES: usize = 48 << 10;
 
 /// What a pass reads as an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub enum FftSource {
     Complex,
     /// Real numbers.
     Real,
-    /// Two real neighbours as one complex number.
+    /// Two adjacent real numbers as one complex number.
     Pair,
     /// The first half of complex numbers of which the second half are the conjugates.
     Hermitian,
@@ -39,7 +39,7 @@ pub enum FftResult {
     Complex,
     /// Real parts.
     Real,
-    /// Complex numbers as two real neighbours.
+    /// Complex numbers as two adjacent real numbers.
     Pair,
 }
 
@@ -54,7 +54,7 @@ pub struct FftLoad {
     pub is_swapped: bool,
     /// Elements are multiplied by those of a table.
     pub has_factors: bool,
-    /// Neighbouring threads read the same element of neighbouring transforms.
+    /// Adjacent threads read the same element of adjacent transforms.
     pub by_columns: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct FftLoad {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FftStore {
     /// Elements are multiplied by the twiddles of a longer transform.
-    pub is_turned: bool,
+    pub applies_twiddles: bool,
     /// Real and imaginary parts are exchanged.
     pub is_swapped: bool,
     /// Elements are multiplied by those of a table.
@@ -75,7 +75,7 @@ pub struct FftStore {
     pub result: FftResult,
     /// Elements behind a limit are not written.
     pub is_limited: bool,
-    /// Neighbouring threads write the same element of neighbouring transforms.
+    /// Adjacent threads write the same element of adjacent transforms.
     pub by_columns: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct Fft {
     /// Transforms of a block.
     pub columns: u16,
     /// Elements between gaps of one in shared memory, against conflicts of its banks; 0 for none.
-    pub gap: u16,
+    pub pad_interval: u16,
     /// How elements are read.
     pub load: FftLoad,
     /// How elements are written.
@@ -130,13 +130,13 @@ impl Fft {
             return 0;
         }
         let elements = self.length() * usize::from(self.columns);
-        (elements + elements.checked_div(self.gap.into()).unwrap_or(0)) * self.dtype.itemsize()
+        (elements + elements.checked_div(self.pad_interval.into()).unwrap_or(0)) * self.dtype.itemsize()
     }
 
     /// Bytes of [`Fft::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
     pub fn dynamic_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
-        if bytes > DECLARED_BYTES { bytes as u32 } else { 0 }
+        if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
     }
 
     /// The kernel as CUDA C++ source.
@@ -153,7 +153,7 @@ impl Fft {
             ("T", self.threads.into()),
             ("COLUMNS", self.columns.into()),
             ("THREADS", self.block_threads() as usize),
-            ("GAP", self.gap.into()),
+            ("PAD_INTERVAL", self.pad_interval.into()),
         ];
         for (name, value) in flags {
             let _ = writeln!(text, "#define {name} {value}");
@@ -209,7 +209,7 @@ impl Fft {
     fn write_store(&self, text: &mut String) {
         let store = self.store;
         text.push_str(
-            "__device__ __forceinline__ void store(char *to, C z, I at, unsigned long long turn, const Plan &p, const C *__restrict__ factors, const C *__restrict__ turns)\n{\n",
+            "__device__ __forceinline__ void store(char *to, C z, I at, unsigned long long twiddle_exponent, const Plan &p, const C *__restrict__ factors, const C *__restrict__ twiddles)\n{\n",
         );
         if store.is_limited {
             text.push_str("  if (at >= p.out_limit) return;\n");
@@ -217,8 +217,8 @@ impl Fft {
         let swap = "  z = C{z.y, z.x};\n";
         let lines = [
             (
-                store.is_turned,
-                "  z = times(z, times(turns[turn & ((1ull << p.bits) - 1)], turns[(1ull << p.bits) + (turn >> p.bits)]));\n",
+                store.applies_twiddles,
+                "  z = times(z, times(twiddles[twiddle_exponent & ((1ull << p.bits) - 1)], twiddles[(1ull << p.bits) + (twiddle_exponent >> p.bits)]));\n",
             ),
             (store.is_swapped, swap),
             (store.has_factors, "  z = times(z, factors[at]);\n"),
@@ -239,7 +239,7 @@ impl Fft {
         if self.dynamic_bytes() > 0 {
             text.push_str("  extern __shared__ C room[];\n");
         } else if count > 1 {
-            text.push_str("  __shared__ C room[GAP ? M * COLUMNS + M * COLUMNS / (GAP + !GAP) : M * COLUMNS];\n");
+            text.push_str("  __shared__ C room[PAD_INTERVAL ? M * COLUMNS + M * COLUMNS / (PAD_INTERVAL + !PAD_INTERVAL) : M * COLUMNS];\n");
         }
         let (mut before, mut table) = (1, 0);
         for (stage, radix) in self.stages().enumerate() {
@@ -260,7 +260,7 @@ impl Fft {
         let each = butterflies.div_ceil(threads);
         let shares_columns = self.load.by_columns || self.store.by_columns;
         let place = if shares_columns { "(AT) * COLUMNS + c" } else { "c * M + (AT)" };
-        let place = |at: &str| format!("room[placed({})]", place.replace("AT", at));
+        let place = |at: &str| format!("room[padded_index({})]", place.replace("AT", at));
         let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
         let by_columns =
             if is_first && self.stages().count() > 1 { self.load.by_columns } else { self.store.by_columns };
@@ -313,12 +313,12 @@ impl Fft {
             text.push_str(
                 "    char *const to = out + out_start + column * p.out_stride[0];\n\
                  \x20   const I to_place = to_start + column * p.to[0];\n\
-                 \x20   const unsigned long long turn = at_start + column * p.at[0];\n",
+                 \x20   const unsigned long long twiddle_exponent = at_start + column * p.at[0];\n",
             );
             loops(
                 text,
                 "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
-                 \x20           if (is_there) store(to + k * p.out_step, v[b][r], to_place + k * p.to_step, k * turn, p, out_factors, turns);\n          }\n",
+                 \x20           if (is_there) store(to + k * p.out_step, v[b][r], to_place + k * p.to_step, k * twiddle_exponent, p, out_factors, twiddles);\n          }\n",
             );
         } else {
             if !is_first {
@@ -364,13 +364,13 @@ struct Plan {
   double scale;
   I bits;
 };
-__device__ __forceinline__ unsigned int placed(unsigned int at) { return GAP ? at + at / (GAP + !GAP) : at; }
+__device__ __forceinline__ unsigned int padded_index(unsigned int at) { return PAD_INTERVAL ? at + at / (PAD_INTERVAL + !PAD_INTERVAL) : at; }
 ";
 
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
 const HEAD: &str = "\
-extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ turns, const Plan p)
+extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p)
 {
   const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
   unsigned int rest = blockIdx.x / tiles;
@@ -402,7 +402,7 @@ mod tests {
             by_columns: false,
         };
         let store = FftStore {
-            is_turned: false,
+            applies_twiddles: false,
             is_swapped: false,
             has_factors: false,
             is_scaled: false,
@@ -411,7 +411,7 @@ mod tests {
             is_limited: false,
             by_columns: false,
         };
-        Fft { dtype: DType::C64, radices: all, threads, columns, gap: 16, load, store }
+        Fft { dtype: DType::C64, radices: all, threads, columns, pad_interval: 16, load, store }
     }
 
     #[test]

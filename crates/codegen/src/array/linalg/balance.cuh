@@ -12,11 +12,11 @@ extern "C" __global__ void array_balance(T *matrices, int n, R *scales)
             R row = 0, column = 0;
             for (int j = t; j < n; j += blockDim.x) {
                 if (j == i) continue;
-                row += size_of(a[(I)i * n + j]);
-                column += size_of(a[(I)j * n + i]);
+                row += magnitude(a[(I)i * n + j]);
+                column += magnitude(a[(I)j * n + i]);
             }
-            row = added(row);
-            column = added(column);
+            row = block_sum(row);
+            column = block_sum(column);
             R sum = row + column, factor = 1;
             if (row < TINY / EPS || column < TINY / EPS) continue;
             while (column < row / 2 && factor < (R)1e9) { column *= 2; row /= 2; factor *= 2; }

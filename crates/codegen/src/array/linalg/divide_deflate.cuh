@@ -4,7 +4,7 @@
 // last. See Cuppen, A divide and conquer method for the symmetric tridiagonal eigenproblem, Numer. Math. 36, 1981.
 
 // The values of a sorted list below x, or not above it.
-__device__ int count_of(const R *list, int length, R x, bool is_not_above)
+__device__ int count_below(const R *list, int length, R x, bool is_not_above)
 {
     int low = 0, high = length;
     while (low < high) {
@@ -16,15 +16,15 @@ __device__ int count_of(const R *list, int length, R x, bool is_not_above)
     return low;
 }
 
-extern "C" __global__ void array_divide_deflate(const R *all_values, const R *all_vectors, const R *beside, int n,
+extern "C" __global__ void array_divide_deflate(const R *all_values, const R *all_vectors, const R *subdiagonals, int n,
                                                 int half, int nodes, R *sorted, int *sorted_slots, R *all_poles,
                                                 R *all_weights, R *all_found, int *all_rows, int *counts, R *factors,
-                                                int *turns, R *angles)
+                                                int *rotation_rows, R *angles)
 {
     int length = 2 * half, t = threadIdx.x;
     I start = (I)blockIdx.x * length;
     int middle = blockIdx.x % nodes * length + half;
-    R rho = middle < n ? beside[(I)(blockIdx.x / nodes) * n + middle - 1] : 0, root = sqrt((R)0.5);
+    R rho = middle < n ? subdiagonals[(I)(blockIdx.x / nodes) * n + middle - 1] : 0, root = sqrt((R)0.5);
     const R *values = all_values + start, *above = all_vectors + start * half + (I)(half - 1) * half;
     R *d = sorted + 2 * start, *z = d + length;
     int *rows = sorted_slots + start;
@@ -32,15 +32,15 @@ extern "C" __global__ void array_divide_deflate(const R *all_values, const R *al
     for (int i = t; i < length; i += THREADS) {
         bool is_first = i < half;
         R x = values[i], own = root * (is_first || rho >= 0 ? above[i] : -above[i]);
-        int place = is_first ? i + count_of(values + half, half, x, false) : i - half + count_of(values, half, x, true);
+        int place = is_first ? i + count_below(values + half, half, x, false) : i - half + count_below(values, half, x, true);
         d[place] = x;
         z[place] = own;
         rows[place] = i;
         most = fmax(most, x < INFINITY ? fabs(x) : 0);
         most_z = fmax(most_z, fabs(own));
     }
-    most = largest(most);
-    most_z = largest(most_z);
+    most = block_max(most);
+    most_z = block_max(most_z);
     rho = 2 * fabs(rho);
     R tolerance = 8 * EPS * fmax(most, most_z);
     bool is_nothing = rho * most_z <= tolerance;
@@ -69,8 +69,8 @@ extern "C" __global__ void array_divide_deflate(const R *all_values, const R *al
                 R size = sqrt(squares), c = own_z / size, s = -last_z / size;
                 angles[2 * (start + turned)] = c;
                 angles[2 * (start + turned) + 1] = s;
-                turns[2 * (start + turned)] = last;
-                turns[2 * (start + turned) + 1] = row;
+                rotation_rows[2 * (start + turned)] = last;
+                rotation_rows[2 * (start + turned) + 1] = row;
                 ++turned;
                 found[--done] = last_d * c * c + own_d * s * s;
                 to[done] = last;

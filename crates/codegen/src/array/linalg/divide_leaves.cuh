@@ -2,20 +2,20 @@
 // implicit QL iterations (Wilkinson and Reinsch, Handbook for Automatic Computation II, 1971, imtql2). A warp has a part:
 // all lanes find the rotations, and each turns a row; z has columns as its rows.
 // What all lanes know, all of them store. Parts of the length that lies behind the matrix have infinite values.
-extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *beside, int n, int length, int leaves,
+extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *subdiagonals, int n, int length, int leaves,
                                                int iterations, R *values, R *vectors, int *report)
 {
     __shared__ R d[32], e[32], z[32][32];
     __shared__ int places[32];
     int first = blockIdx.x % leaves * length, t = threadIdx.x;
     int own = n - first < 0 ? 0 : n - first < length ? n - first : length;
-    const R *all = diagonals + (I)(blockIdx.x / leaves) * n, *between = beside + (I)(blockIdx.x / leaves) * n;
+    const R *all = diagonals + (I)(blockIdx.x / leaves) * n, *bisect = subdiagonals + (I)(blockIdx.x / leaves) * n;
     d[t] = e[t] = 0;
     if (t < own) {
-        R before = t == 0 && first > 0 ? fabs(between[first - 1]) : 0;
-        R after = t == own - 1 && first + own < n ? fabs(between[first + t]) : 0;
+        R before = t == 0 && first > 0 ? fabs(bisect[first - 1]) : 0;
+        R after = t == own - 1 && first + own < n ? fabs(bisect[first + t]) : 0;
         d[t] = all[first + t] - before - after;
-        e[t] = t < own - 1 ? between[first + t] : 0;
+        e[t] = t < own - 1 ? bisect[first + t] : 0;
     }
     for (int j = 0; j < 32; ++j) z[j][t] = t == j;
     __syncwarp();

@@ -2,15 +2,15 @@
 // its distance from the nearest pole, so that its distances from all poles are accurate. f is approximated by a constant
 // and the two poles beside the root (Li, Solving secular equations stably and efficiently, LAPACK working note 89, 1993:
 // the middle way, or the fixed weight where that is slow), between bounds that each step makes closer.
-#define MOST_STEPS 120
-#define FREE_STEPS 30  // Then all steps are bisections.
+#define MAX_STEPS 120
+#define MAX_RATIONAL_STEPS 30  // Then all steps are bisections.
 
 // Sums over the poles up to number `left` and over the others, with derivatives.
 struct Sums {
     R below, below_slope, above, above_slope;
 };
 
-__device__ Sums sums_at(const R *d, const R *z, int count, int left, R pole, R x)
+__device__ Sums secular_sums(const R *d, const R *z, int count, int left, R pole, R x)
 {
     Sums sums = {0, 0, 0, 0};
     for (int i = threadIdx.x; i < count; i += 32) {
@@ -29,7 +29,7 @@ __device__ Sums sums_at(const R *d, const R *z, int count, int left, R pole, R x
 
 // The step to the root of c + s / (p - x) + S / (q - x) that has value f and its slope at the distances p and q from the
 // poles: that between the poles, or that behind both.
-__device__ R step_of(R c, R p, R q, R f, R slope, bool is_last)
+__device__ R secular_step(R c, R p, R q, R f, R slope, bool is_last)
 {
     R a = (p + q) * f - p * q * slope, b = p * q * f, root = sqrt(fabs(a * a - 4 * b * c));
     R step;
@@ -43,7 +43,7 @@ __device__ R step_of(R c, R p, R q, R f, R slope, bool is_last)
 }
 
 // Half way between two numbers of one sign, by exponents where these are far apart.
-__device__ R between(R low, R high)
+__device__ R bisect(R low, R high)
 {
     R small = fmin(fabs(low), fabs(high)), large = fmax(fabs(low), fabs(high)), middle = low + (high - low) / 2;
     if (small * 16 >= large) return middle;
@@ -64,7 +64,7 @@ extern "C" __global__ void array_divide_roots(const R *all_poles, const R *all_w
     R low = 0, high = rho * (1 + 8 * EPS), x = rho * z[0] * z[0], before = 0;
     if (!is_found && !is_last) {
         R gap = d[j + 1] - d[j], half = gap / 2;
-        Sums sums = sums_at(d, z, count, left, d[j], half);
+        Sums sums = secular_sums(d, z, count, left, d[j], half);
         R f = inverse + sums.below + sums.above, here = z[j] * z[j], there = z[j + 1] * z[j + 1];
         // The constant that all other poles are, and the root of what is left.
         R c = f + here / half - there / half;
@@ -83,10 +83,10 @@ extern "C" __global__ void array_divide_roots(const R *all_poles, const R *all_w
         x = rho / 2;
     }
     R pole = d[origin], accuracy = EPS * (8 + count / 32);
-    if (!is_found && !(x > low && x < high)) x = between(low, high);
+    if (!is_found && !(x > low && x < high)) x = bisect(low, high);
     bool is_fixed = false;
-    for (; !is_found && step < MOST_STEPS; ++step) {
-        Sums sums = sums_at(d, z, count, left, pole, x);
+    for (; !is_found && step < MAX_STEPS; ++step) {
+        Sums sums = secular_sums(d, z, count, left, pole, x);
         R f = inverse + sums.below + sums.above, slope = sums.below_slope + sums.above_slope;
         is_found = fabs(f) <= accuracy * (inverse + fabs(sums.below) + fabs(sums.above)) + EPS * fabs(x) * slope;
         low = f < 0 ? x : low;
@@ -101,8 +101,8 @@ extern "C" __global__ void array_divide_roots(const R *all_poles, const R *all_w
             R ratio = z[origin] / (origin == left ? p : q), square = ratio * ratio, gap = d[left + 1] - d[left];
             c = origin == left ? f - q * slope + gap * square : f - p * slope - gap * square;
         }
-        R next = x + step_of(c, p, q, f, slope, is_last);
-        x = next > low && next < high && step < FREE_STEPS ? next : between(low, high);
+        R next = x + secular_step(c, p, q, f, slope, is_last);
+        x = next > low && next < high && step < MAX_RATIONAL_STEPS ? next : bisect(low, high);
     }
     if (threadIdx.x != 0) return;
     if (!is_found) atomicOr(report, NOT_CONVERGED);

@@ -13,11 +13,11 @@ extern "C" __global__ void array_finish_eigenvectors(X *vectors, int n, const R 
     R imag = 0;
 #endif
     R largest = 0;
-    X place = vector_of(1, 0);
+    X place = make_vector_element(1, 0);
     for (int i = 0; i < n; ++i) {
         X z = v[(I)i * n + j] * scale[i];
         v[(I)i * n + j] = z;
-        R size = size_of_vector(z);
+        R size = vector_magnitude(z);
         if (size > largest) { largest = size; place = z; }
     }
     if (largest == 0) return;

@@ -4,17 +4,17 @@ extern "C" __global__ void array_hessenberg_column(T *matrices, int n, int k, T 
     T *a = matrices + (I)blockIdx.x * n * n, *v = vectors + (I)blockIdx.x * (n + 1);
     int t = threadIdx.x;
     R mine = 0;
-    for (int i = k + 2 + t; i < n; i += blockDim.x) mine += square_of(a[(I)i * n + k]);
-    R rest = added(mine);
-    Reflection own = reflection_of(a[(I)(k + 1) * n + k], rest, 1);
+    for (int i = k + 2 + t; i < n; i += blockDim.x) mine += norm_squared(a[(I)i * n + k]);
+    R rest = block_sum(mine);
+    Reflection own = make_reflector(a[(I)(k + 1) * n + k], rest, 1);
     __syncthreads();
-    if (own.is_there && t == 0) a[(I)(k + 1) * n + k] = made_of(own.beta, 0);
+    if (own.is_there && t == 0) a[(I)(k + 1) * n + k] = make_element(own.beta, 0);
     for (int i = k + 2 + t; i < n; i += blockDim.x) {
         v[i] = a[(I)i * n + k] / own.divisor;
-        a[(I)i * n + k] = made_of(0, 0);
+        a[(I)i * n + k] = make_element(0, 0);
     }
     if (t == 0) {
-        v[k + 1] = made_of(1, 0);
+        v[k + 1] = make_element(1, 0);
         v[n] = own.factor;
     }
 }

@@ -5,7 +5,7 @@ extern "C" __global__ void array_hessenberg_left(T *matrices, int n, int k, cons
     const T *v = vectors + (I)blockIdx.x * (n + 1);
     int j = k + 1 + blockIdx.y * blockDim.x + threadIdx.x;
     if (j >= n) return;
-    T sum = made_of(0, 0);
+    T sum = make_element(0, 0);
     for (int i = k + 1; i < n; ++i) sum += conj_of(v[i]) * a[(I)i * n + j];
     sum = conj_of(v[n]) * sum;
     for (int i = k + 1; i < n; ++i) a[(I)i * n + j] -= v[i] * sum;

@@ -14,8 +14,8 @@ extern "C" __global__ void array_jacobi(const T *matrices, int n, int sweeps, R 
     for (int i = y; i < even; i += height)
         for (int j = x; j < even; j += width) {
             bool is_within = i < n && j < n;
-            a[i * row + j] = is_within ? from[i * n + j] : made_of(0, 0);
-            if (v && is_within) v[i * n + j] = made_of(i == j, 0);
+            a[i * row + j] = is_within ? from[i * n + j] : make_element(0, 0);
+            if (v && is_within) v[i * n + j] = make_element(i == j, 0);
         }
     __syncthreads();
     R least = EPS / (8 * n);
@@ -26,15 +26,15 @@ extern "C" __global__ void array_jacobi(const T *matrices, int n, int sweeps, R 
             int is_needed = 0;
             for (int k = t; k < pairs; k += width * height) {
                 int p, q;
-                pair_of(k, r, even, p, q);
+                tournament_pair(k, r, even, p, q);
                 T z = a[p * row + q], s, h;
-                R size = sqrt(square_of(z));
+                R size = sqrt(norm_squared(z));
                 R alpha = real_of(a[p * row + p]), beta = real_of(a[q * row + q]);
                 bool is_large = size > least;
                 R part = rotation(alpha, beta, z, size, is_large, s, h);
-                a[p * row + p] = made_of(alpha - part, 0);
-                a[q * row + q] = made_of(beta + part, 0);
-                a[p * row + q] = a[q * row + p] = is_large ? made_of(0, 0) : z;
+                a[p * row + p] = make_element(alpha - part, 0);
+                a[q * row + q] = make_element(beta + part, 0);
+                a[p * row + q] = a[q * row + p] = is_large ? make_element(0, 0) : z;
                 is_needed |= is_large;
                 sines[k] = s;
                 halves[k] = h;
@@ -50,17 +50,17 @@ extern "C" __global__ void array_jacobi(const T *matrices, int n, int sweeps, R 
                     if (k == l) continue;
                     int u = first[l], w = second[l];
                     T pu = a[p * row + u], pw = a[p * row + w], qu = a[q * row + u], qw = a[q * row + w];
-                    turn(sines[l], halves[l], pu, pw);
-                    turn(sines[l], halves[l], qu, qw);
-                    turn(conj_of(s), conj_of(h), pu, qu);
-                    turn(conj_of(s), conj_of(h), pw, qw);
+                    rotate(sines[l], halves[l], pu, pw);
+                    rotate(sines[l], halves[l], qu, qw);
+                    rotate(conj_of(s), conj_of(h), pu, qu);
+                    rotate(conj_of(s), conj_of(h), pw, qw);
                     a[p * row + u] = pu;
                     a[p * row + w] = pw;
                     a[q * row + u] = qu;
                     a[q * row + w] = qw;
                 }
                 if (v && q < n)
-                    for (int j = x; j < n; j += width) turn(s, h, v[p * n + j], v[q * n + j]);
+                    for (int j = x; j < n; j += width) rotate(s, h, v[p * n + j], v[q * n + j]);
             }
             __syncthreads();
         }

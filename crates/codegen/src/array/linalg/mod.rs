@@ -10,22 +10,22 @@ use std::fmt::Write;
 /// Threads of a block where nothing else is said.
 pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
-pub const LINALG_RIGHT_SIDES: usize = 8;
+pub const LINALG_RHS_PER_BLOCK: usize = 8;
 /// Those of a block whose warps have some each.
-pub const LINALG_WARP_SIDES: usize = 32;
+pub const LINALG_WARP_RHS: usize = 32;
 /// Rows of a triangular system, and columns of a panel.
 pub const LINALG_PANEL: usize = 64;
 /// Rows and columns of what a block takes a product from.
 pub const LINALG_TILE: usize = 64;
 /// Reflections that are applied at a time.
-pub const LINALG_BLOCK: usize = 32;
+pub const LINALG_WY_BLOCK: usize = 32;
 /// Most threads of a block that factors a strip.
-pub const LINALG_STRIP_THREADS: usize = 512;
+pub const LINALG_REGISTER_PANEL_THREADS: usize = 512;
 /// Bytes of a strip that a thread holds in registers, at most.
-const STRIP_BYTES: usize = 256;
+const PANEL_REGISTER_BYTES: usize = 256;
 /// Most columns of a strip, and bytes of a row of one.
-const STRIP_WIDTH: usize = 16;
-const STRIP_ROW_BYTES: usize = 128;
+const MAX_PANEL_WIDTH: usize = 16;
+const MAX_PANEL_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_STATE: usize = 4;
 /// A bit of reports: a matrix has infinities or NaN.
@@ -33,7 +33,7 @@ pub const LINALG_NOT_FINITE: i32 = 1;
 /// A bit of reports: iterations did not come to an end.
 pub const LINALG_NOT_CONVERGED: i32 = 2;
 /// A bit of reports: a column was as nothing beside its matrix.
-pub const LINALG_NOT_OF_FULL_RANK: i32 = 4;
+pub const LINALG_RANK_DEFICIENT: i32 = 4;
 
 macro_rules! steps {
     ($($step:ident $name:literal [$($part:literal)*] $doc:literal;)*) => {
@@ -65,48 +65,48 @@ macro_rules! steps {
 }
 
 steps! {
-    FactorPanel "factor_panel" [] "LU factors of a panel, with partial pivoting.";
-    FactorStrip "factor_strip" ["shared" "quotients" "strips" "pivots"] "LU factors of a strip of a panel.";
-    ExchangeRows "exchange_rows" [] "Rows exchanged as the pivots of a panel say.";
-    ExchangeSolve "exchange_solve" ["shared" "quotients" "substitution"] "The same, then unit triangular systems.";
-    SubtractProduct "subtract_product" ["shared"] "Products taken from matrices.";
-    FactorPositive "factor_positive" [] "Cholesky factors of lower triangles.";
-    SolveTriangle "solve_triangle" [] "Triangular systems for several right sides.";
-    SolveByWarps "solve_by_warps" ["shared" "quotients" "substitution"] "The same, with right sides in registers.";
-    Reflect "reflect" ["sums" "householder" "reflect_column"] "Householder reflections that make panels upper triangular.";
-    ReflectStrip "reflect_strip" ["shared" "quotients" "householder" "strips"] "The same of strips in registers.";
-    ApplyReflections "apply_reflections" ["reflect_column"] "Reflections applied to columns.";
-    MeasureMatrices "measure_matrices" ["triangles"] "The largest parts of matrices, infinite for what is not finite.";
-    ScaleMatrices "scale_matrices" ["triangles"] "Matrices scaled by powers of two.";
-    BlockFactors "block_factors" ["shared" "block_vectors"] "Triangular factors of products of reflections.";
-    CrossProducts "cross_products" ["shared" "block_vectors"] "Products of vectors of reflections and columns, in parts.";
-    CombineProducts "combine_products" ["shared" "block_vectors"] "Their sums, multiplied by triangular factors.";
-    OrderValues "order_values" [] "Values in order, scaled back.";
-    PlaceVectors "place_vectors" [] "Rows as columns in the order of their values.";
+    LuPanel "lu_panel" [] "LU factors of a panel, with partial pivoting.";
+    LuRegisterPanel "lu_register_panel" ["shuffles" "division" "register_panels" "pivots"] "LU factors of a strip of a panel.";
+    SwapRows "swap_rows" [] "Rows exchanged as the pivots of a panel say.";
+    SwapRowsTrsm "swap_rows_trsm" ["shuffles" "division" "warp_trsm"] "The same, then unit triangular systems.";
+    GemmUpdate "gemm_update" ["shuffles"] "Products taken from matrices.";
+    Cholesky "cholesky" [] "Cholesky factors of lower triangles.";
+    Trsm "trsm" [] "Triangular systems for several right sides.";
+    TrsmWarps "trsm_warps" ["shuffles" "division" "warp_trsm"] "The same, with right sides in registers.";
+    QrPanel "qr_panel" ["block_reduce" "householder" "apply_reflector"] "Householder reflections that make panels upper triangular.";
+    QrRegisterPanel "qr_register_panel" ["shuffles" "division" "householder" "register_panels"] "The same of strips in registers.";
+    ApplyReflectors "apply_reflectors" ["apply_reflector"] "Reflections applied to columns.";
+    MaxNorms "max_norms" ["triangle"] "The largest parts of matrices, infinite for what is not finite.";
+    ScaleMatrices "scale_matrices" ["triangle"] "Matrices scaled by powers of two.";
+    WyFactors "wy_factors" ["shuffles" "wy_vectors"] "Triangular factors of products of reflections.";
+    WyProducts "wy_products" ["shuffles" "wy_vectors"] "Products of vectors of reflections and columns, in parts.";
+    WyCombine "wy_combine" ["shuffles" "wy_vectors"] "Their sums, multiplied by triangular factors.";
+    SortValues "sort_values" [] "Values in order, scaled back.";
+    PermuteVectors "permute_vectors" [] "Rows as columns in the order of their values.";
     Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
-    TridiagonalColumn "tridiagonal_column" ["warps"] "A column as reflections change it.";
-    TridiagonalProduct "tridiagonal_product" ["warps"] "The reflection of a column, and its product with the matrix.";
+    TridiagonalColumn "tridiagonal_column" ["warp_reduce"] "A column as reflections change it.";
+    TridiagonalProduct "tridiagonal_product" ["warp_reduce"] "The reflection of a column, and its product with the matrix.";
     TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a panel of reflections from both sides.";
     DivideLeaves "divide_leaves" [] "Eigenvectors of the parts that tridiagonal matrices are torn into.";
-    DivideDeflate "divide_deflate" ["sums"] "What is left to be found of two parts.";
-    DivideRoots "divide_roots" ["warps"] "Roots of secular equations.";
-    DivideWeights "divide_weights" ["warps"] "The vectors that belong to roots.";
-    DivideLengths "divide_lengths" ["warps"] "Lengths and places of eigenvectors.";
+    DivideDeflate "divide_deflate" ["block_reduce"] "What is left to be found of two parts.";
+    DivideRoots "divide_roots" ["warp_reduce"] "Roots of secular equations.";
+    DivideWeights "divide_weights" ["warp_reduce"] "The vectors that belong to roots.";
+    DivideNorms "divide_norms" ["warp_reduce"] "Lengths and places of eigenvectors.";
     DivideVectors "divide_vectors" [] "Eigenvectors of diagonal matrices plus one of rank 1.";
     DivideRotate "divide_rotate" [] "Rotations of close values given back.";
     TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
-    Balance "balance" ["sums"] "Rows and columns made as long as each other.";
+    Balance "balance" ["block_reduce"] "Rows and columns made as long as each other.";
     UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
     SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Eigenvectors of Schur forms by substitution.";
     FinishEigenvectors "finish_eigenvectors" ["vectors"] "Eigenvectors as they were before balancing, of length 1.";
-    HessenbergColumn "hessenberg_column" ["sums" "householder"] "The reflection of a column.";
+    HessenbergColumn "hessenberg_column" ["block_reduce" "householder"] "The reflection of a column.";
     HessenbergLeft "hessenberg_left" [] "The reflection applied from the left.";
     HessenbergRight "hessenberg_right" [] "The reflection applied from the right.";
-    SchurIterate "schur_iterate" ["reflections" "qr_iteration"] "QR iterations, whose reflections are listed.";
-    SchurApply "schur_apply" ["reflections"] "Listed reflections applied to all else.";
-    Orthogonalize "orthogonalize" ["rotations" "columns"] "Columns of small matrices made orthogonal.";
-    OrthogonalizeRound "orthogonalize_round" ["rotations" "columns"] "A round of that for long columns.";
-    NormalizeColumns "normalize_columns" ["rotations" "columns"] "The lengths of columns, which become of length 1.";
+    SchurIterate "schur_iterate" ["reflectors_3" "qr_iteration"] "QR iterations, whose reflections are listed.";
+    SchurApply "schur_apply" ["reflectors_3"] "Listed reflections applied to all else.";
+    OneSidedJacobi "one_sided_jacobi" ["rotations" "jacobi_columns"] "Columns of small matrices made orthogonal.";
+    OneSidedJacobiRound "one_sided_jacobi_round" ["rotations" "jacobi_columns"] "A round of that for long columns.";
+    NormalizeColumns "normalize_columns" ["rotations" "jacobi_columns"] "The lengths of columns, which become of length 1.";
 }
 
 /// A kernel, as everything that decides its source.
@@ -140,8 +140,8 @@ impl Linalg {
     }
 
     /// Columns of strips of which a thread has so many rows; none if those are too many.
-    pub fn strip_width(dtype: DType, rows: usize) -> usize {
-        ((STRIP_BYTES / rows).min(STRIP_ROW_BYTES) / dtype.itemsize()).min(STRIP_WIDTH)
+    pub fn register_panel_width(dtype: DType, rows: usize) -> usize {
+        ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / dtype.itemsize()).min(MAX_PANEL_WIDTH)
     }
 
     /// The kernel as CUDA C++ source.
@@ -166,16 +166,16 @@ impl Linalg {
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
-            ("RIGHT_SIDES", LINALG_RIGHT_SIDES as i64),
+            ("RHS_PER_BLOCK", LINALG_RHS_PER_BLOCK as i64),
             ("PAIRS", self.pairs() as i64),
-            ("WARP_SIDES", LINALG_WARP_SIDES as i64),
+            ("WARP_RHS", LINALG_WARP_RHS as i64),
             ("PANEL", LINALG_PANEL as i64),
-            ("STRIP_THREADS", LINALG_STRIP_THREADS as i64),
-            ("WIDTH", Self::strip_width(self.dtype, self.group.into()) as i64),
+            ("REGISTER_PANEL_THREADS", LINALG_REGISTER_PANEL_THREADS as i64),
+            ("WIDTH", Self::register_panel_width(self.dtype, self.group.into()) as i64),
             ("STATE", LINALG_STATE as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
-            ("NOT_OF_FULL_RANK", LINALG_NOT_OF_FULL_RANK.into()),
+            ("RANK_DEFICIENT", LINALG_RANK_DEFICIENT.into()),
         ];
         for (name, number) in numbers {
             let _ = writeln!(text, "#define {name} {number}");

@@ -7,20 +7,20 @@ __device__ Pivot no_pivot() { return {0, 0, 0x7fffffff}; }
 
 __device__ Pivot pivot_of(T x, int row)
 {
-    R size = size_of(x);
+    R size = magnitude(x);
     if (size != size) return {0xffffffffu, 0, row};
     if (sizeof(R) == 4) return {__float_as_uint((float)size), 0, row};
     return {(unsigned)__double2hiint(size), (unsigned)__double2loint(size), row};
 }
 
 // Whether `a` goes before `b`: the larger one, or the first of equally large ones.
-__device__ bool goes_before(Pivot a, Pivot b)
+__device__ bool is_better_pivot(Pivot a, Pivot b)
 {
     if (a.high != b.high) return a.high > b.high;
     return a.low > b.low || a.low == b.low && a.row < b.row;
 }
 
-__device__ unsigned largest_of_lanes(unsigned x)
+__device__ unsigned warp_max(unsigned x)
 {
 #if __CUDA_ARCH__ >= 800
     return __reduce_max_sync(0xffffffffu, x);
@@ -34,14 +34,14 @@ __device__ unsigned largest_of_lanes(unsigned x)
 }
 
 // The one of a warp that goes before the others.
-__device__ Pivot first_of_lanes(Pivot own)
+__device__ Pivot warp_best_pivot(Pivot own)
 {
-    Pivot first = {largest_of_lanes(own.high), 0, 0};
+    Pivot first = {warp_max(own.high), 0, 0};
     bool is_left = own.high == first.high;
     if (sizeof(R) > 4) {
-        first.low = largest_of_lanes(is_left ? own.low : 0);
+        first.low = warp_max(is_left ? own.low : 0);
         is_left = is_left && own.low == first.low;
     }
-    first.row = 0x7fffffff - (int)largest_of_lanes(is_left ? 0x7fffffff - own.row : 0);
+    first.row = 0x7fffffff - (int)warp_max(is_left ? 0x7fffffff - own.row : 0);
     return first;
 }

@@ -14,9 +14,9 @@ __device__ R rotation(R a, R b, T z, R size, bool is_needed, T &s, T &h)
     return is_needed ? t * size : 0;
 }
 
-// Turns two elements: c is 1 - |s|^2 / (1 + c), so that rounding errors are those of small changes. See Rutishauser,
+// Rotates two elements: c is 1 - |s|^2 / (1 + c), so that rounding errors are those of small changes. See Rutishauser,
 // The Jacobi method for real symmetric matrices, Numer. Math. 9, 1966.
-__device__ void turn(T s, T h, T &x, T &y)
+__device__ void rotate(T s, T h, T &x, T &y)
 {
     T old = x;
     x = x - conj_of(s) * (y + h * x);
@@ -24,7 +24,7 @@ __device__ void turn(T s, T h, T &x, T &y)
 }
 
 // The pair k of round r of a tournament of `even` players: everyone meets everyone once in even - 1 rounds.
-__device__ void pair_of(int k, int r, int even, int &p, int &q)
+__device__ void tournament_pair(int k, int r, int even, int &p, int &q)
 {
     int a = k == 0 ? even - 1 : (r + k) % (even - 1), b = (r - k + even - 1) % (even - 1);
     p = a < b ? a : b;

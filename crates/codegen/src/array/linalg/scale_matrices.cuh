@@ -1,4 +1,4 @@
-__device__ T scaled(T z, int e) { return made_of(ldexp(real_of(z), e), ldexp(imag_of(z), e)); }
+__device__ T scaled(T z, int e) { return make_element(ldexp(real_of(z), e), ldexp(imag_of(z), e)); }
 
 // Scales each matrix by a power of two that brings its largest part to [0.5, 1), completes it as a Hermitian one where
 // one triangle is read, and reports infinities and NaN, in place of which it leaves zeros.
@@ -16,9 +16,9 @@ extern "C" __global__ void array_scale_matrices(T *matrices, int m, int n, int t
     }
     for (int i = blockIdx.y * blockDim.y + threadIdx.y; i < m; i += gridDim.y * blockDim.y)
         for (int j = threadIdx.x; j < n; j += blockDim.x) {
-            if (!is_read(triangle, i, j)) continue;
-            T z = is_bad ? made_of(0, 0) : scaled(a[(I)i * n + j], -exponent);
-            a[(I)i * n + j] = triangle && i == j ? made_of(real_of(z), 0) : z;
+            if (!is_in_triangle(triangle, i, j)) continue;
+            T z = is_bad ? make_element(0, 0) : scaled(a[(I)i * n + j], -exponent);
+            a[(I)i * n + j] = triangle && i == j ? make_element(real_of(z), 0) : z;
             if (triangle && i != j) a[(I)j * n + i] = conj_of(z);
         }
 }

@@ -22,7 +22,7 @@ extern "C" __global__ void array_schur_apply(T *matrices, int n, const int *stat
     for (int k = low; k < high; ++k) {
         T tau = list[3 * k], p = list[3 * k + 1], q = list[3 * k + 2];
         if (is_left) { tau = conj_of(tau); p = conj_of(p); q = conj_of(q); }
-        T z = k + 2 <= high ? a[(k + 2) * step] : made_of(0, 0);
+        T z = k + 2 <= high ? a[(k + 2) * step] : make_element(0, 0);
         reflect(tau, p, q, x, y, z);
         a[k * step] = x;
         x = y;

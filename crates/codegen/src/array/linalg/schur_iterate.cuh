@@ -24,7 +24,7 @@ extern "C" __global__ void array_schur_iterate(T *matrices, int n, int sweeps, i
             if (is_small(h, n, l)) atomicMax(&found, l);
         __syncthreads();
         low = found;
-        if (t == 0 && low > 0) h[(I)low * n + low - 1] = made_of(0, 0);
+        if (t == 0 && low > 0) h[(I)low * n + low - 1] = make_element(0, 0);
         if (low == high) {
             if (t == 0) {
                 real[high] = real_of(h[(I)high * n + high]);
@@ -77,7 +77,7 @@ extern "C" __global__ void array_schur_iterate(T *matrices, int n, int sweeps, i
             break;
         }
         __syncthreads();
-        iterate(h, n, low, high, iteration, list);
+        qr_step(h, n, low, high, iteration, list);
         end = high;
         ++sweep;
     }

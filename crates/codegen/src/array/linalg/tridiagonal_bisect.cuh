@@ -1,7 +1,7 @@
 // Eigenvalue j of each tridiagonal matrix, whose elements are about 1, by bisection; a thread for each.
-extern "C" __global__ void array_tridiagonal_bisect(const R *diagonals, const R *beside, int n, R *values)
+extern "C" __global__ void array_tridiagonal_bisect(const R *diagonals, const R *subdiagonals, int n, R *values)
 {
-    const R *d = diagonals + (I)blockIdx.x * n, *e = beside + (I)blockIdx.x * n;
+    const R *d = diagonals + (I)blockIdx.x * n, *e = subdiagonals + (I)blockIdx.x * n;
     int j = blockIdx.y * blockDim.x + threadIdx.x;
     if (j >= n) return;
     R low = d[0], high = d[0];

@@ -1,15 +1,15 @@
 //! Batched matrix products, by kernels that differ in what a block computes and by what means.
 
 mod simple;
-mod slender;
+mod skinny;
 mod tiled;
 
 use super::types::computed;
 use crate::DType;
 use std::borrow::Cow;
 
-pub use simple::{MATMUL_SIDE, MATMUL_TILE, SimpleMatmul};
-pub use slender::{SLENDER_THREADS, SlenderMatmul};
+pub use simple::{MATMUL_BLOCK_SIDE, MATMUL_TILE, SimpleMatmul};
+pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// A kernel, as everything that decides its source.
@@ -19,7 +19,7 @@ pub enum Matmul {
     /// Any dtype and strides.
     Simple(SimpleMatmul),
     /// Few rows or columns.
-    Slender(SlenderMatmul),
+    Skinny(SkinnyMatmul),
     /// Large tiles, for compute capability 8.0 and later.
     Tiled(TiledMatmul),
 }
@@ -34,7 +34,7 @@ impl Matmul {
     pub fn source(&self) -> String {
         match self {
             Matmul::Simple(kernel) => kernel.source(),
-            Matmul::Slender(kernel) => kernel.source(),
+            Matmul::Skinny(kernel) => kernel.source(),
             Matmul::Tiled(kernel) => kernel.source(),
         }
     }

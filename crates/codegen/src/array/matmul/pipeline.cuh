@@ -15,33 +15,33 @@ template <int BYTES> __device__ __forceinline__ void rt_copy_async(unsigned to, 
   if constexpr (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(global), "r"(valid) : "memory");
   else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" :: "r"(to), "l"(global), "n"(BYTES), "r"(valid) : "memory");
 }
-__device__ __forceinline__ void rt_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int PENDING> __device__ __forceinline__ void rt_arrived() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
+__device__ __forceinline__ void rt_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int PENDING> __device__ __forceinline__ void rt_cp_async_wait() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
 
 // A part of an operand: EXTENT rows of the first one (columns of the second) by DEPTH along the common axis, `extent` of
-// them real; the rest becomes 0. Lines along the common axis (ALONG_K) or across it are copied CHUNK bytes at once: a
+// them real; the rest becomes 0. Lines along the common axis (K_CONTIGUOUS) or across it are copied CHUNK bytes at once: a
 // thread has one chunk of every STRIDE-th line, a warp DEEP lines of PATCH chunks. `Place` tells where in shared memory an
 // item of a line lies, and how far on the item of the same number STRIDE lines below does.
-template <int EXTENT, bool ALONG_K, int CHUNK, class Place> struct rt_operand {
+template <int EXTENT, bool K_CONTIGUOUS, int CHUNK, class Place> struct rt_tile_loader {
   static constexpr int ITEM = sizeof(E);
-  static constexpr int LINES = ALONG_K ? EXTENT : DEPTH, LENGTH = ALONG_K ? DEPTH : EXTENT, ITEMS = CHUNK / ITEM;
-  static constexpr int ACROSS = LENGTH / ITEMS, PATCH = ALONG_K && CHUNK == ITEM ? 8 : ACROSS < 32 ? ACROSS : 32, DEEP = 32 / PATCH;
+  static constexpr int LINES = K_CONTIGUOUS ? EXTENT : DEPTH, LENGTH = K_CONTIGUOUS ? DEPTH : EXTENT, ITEMS = CHUNK / ITEM;
+  static constexpr int ACROSS = LENGTH / ITEMS, PATCH = K_CONTIGUOUS && CHUNK == ITEM ? 8 : ACROSS < 32 ? ACROSS : 32, DEEP = 32 / PATCH;
   static constexpr int STRIDE = THREADS / 32 / (ACROSS / PATCH) * DEEP, COPIES = (LINES + STRIDE - 1) / STRIDE;
   static_assert(ACROSS % PATCH == 0 && THREADS / 32 % (ACROSS / PATCH) == 0 && Place::step(STRIDE) > 0, "patches fill a tile");
   const char *source;
   rt_step stride, advance;
   int line, item, extent;
-  __device__ __forceinline__ rt_operand(const char *from, rt_step across, rt_step along, int extent) : extent(extent) {
+  __device__ __forceinline__ rt_tile_loader(const char *from, rt_step across, rt_step along, int extent) : extent(extent) {
     const int lane = threadIdx.x % 32, patch = threadIdx.x / 32;
     line = patch / (ACROSS / PATCH) * DEEP + lane / PATCH;
     item = (patch % (ACROSS / PATCH) * PATCH + lane % PATCH) * ITEMS;
-    source = from + (ALONG_K ? line * across + item * along : line * along + item * across);
-    stride = STRIDE * (ALONG_K ? across : along);
+    source = from + (K_CONTIGUOUS ? line * across + item * along : line * along + item * across);
+    stride = STRIDE * (K_CONTIGUOUS ? across : along);
     advance = DEPTH * along;
   }
   // Begins the copies of the next part, of which `depth` along the common axis are real.
   __device__ __forceinline__ void fetch(unsigned to, int depth) {
-    const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
+    const int lines = K_CONTIGUOUS ? extent : depth, length = K_CONTIGUOUS ? depth : extent;
     const int valid = max(min(length - item, ITEMS), 0) * ITEM;
     const char *from = source;
     to += Place::at(line, item);
@@ -78,7 +78,7 @@ __device__ __forceinline__ rt_block rt_block_of(RT_PARAMETERS) {
 
 // Walks along the common axis: `fetch(to, depth)` begins copies to a stage, `multiply(stage)` adds the products.
 template <class Fetch, class Multiply>
-__device__ __forceinline__ void rt_walk(unsigned ring, rt_length k, Fetch fetch, Multiply multiply) {
+__device__ __forceinline__ void rt_mainloop(unsigned ring, rt_length k, Fetch fetch, Multiply multiply) {
   const rt_length steps = (k + DEPTH - 1) / DEPTH;
   rt_length left = k;
   auto fetch_next = [&](int stage) {
@@ -87,14 +87,14 @@ __device__ __forceinline__ void rt_walk(unsigned ring, rt_length k, Fetch fetch,
       fetch(ring + stage * STAGE_BYTES, depth);
       left -= depth;
     }
-    rt_commit();
+    rt_cp_async_commit();
   };
   #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) fetch_next(s);
   int now = 0, next = STAGES - 1;
   #pragma unroll 1
   for (rt_length step = 0; step < steps; step++) {
-    rt_arrived<STAGES - 2>();
+    rt_cp_async_wait<STAGES - 2>();
     __syncthreads();
     fetch_next(next);
     multiply(now * STAGE_BYTES);

@@ -22,7 +22,7 @@ pub struct SimpleMatmul {
 /// Rows and columns of the result that one block computes.
 pub const MATMUL_TILE: usize = 64;
 /// Threads along each side of a block.
-pub const MATMUL_SIDE: u32 = 16;
+pub const MATMUL_BLOCK_SIDE: u32 = 16;
 
 impl SimpleMatmul {
     /// The kernel as CUDA C++ source.
@@ -52,7 +52,7 @@ extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, 
     for (unsigned long long k0 = 0; k0 < k; k0 += 16) {
       #pragma unroll 1
       for (int part = 0; part < 4; part++) {
-        // Neighbouring threads read along the axis whose elements are neighbours.
+        // Adjacent threads read along the axis whose elements are adjacent.
         const unsigned int e = t + part * 256;
         const unsigned int ar = a_column <= a_row ? e / 16 : e % 64, ak = a_column <= a_row ? e % 16 : e / 64;
         tile_a[ak * 65 + ar] = row0 + ar < m && k0 + ak < k ? rt_cast<T>(rt_load(*(const E *)(a0 + (long long)(row0 + ar) * a_row + (long long)(k0 + ak) * a_column))) : T(0);

@@ -13,23 +13,23 @@ use crate::DType;
 use std::fmt::Write;
 
 /// Bytes that a copy to shared memory has at most.
-const WIDE: usize = 16;
+const VECTOR_COPY_BYTES: usize = 16;
 /// Elements along the common axis of a stage of 16-bit floats: a line of 128 bytes.
-const HALVES_DEPTH: usize = 64;
+const HALF_STAGE_K: usize = 64;
 
 /// What multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MatmulUnit {
     /// Threads, each some rows and columns: float32, complex64, integers of 32 and 64 bits, and what else has no tensor
     /// cores.
-    Threads,
+    Simt,
     /// Warps by `mma` of 16-bit floats.
-    Halves,
+    Mma16,
     /// Warpgroups by `wgmma` of 16-bit floats, which compute capability 9.0 alone has.
-    Warpgroups,
+    Wgmma,
     /// Warps by `mma` of doubles, whose fragments have 8 rows and 4 columns, or 16 rows and up to 16 columns on compute
     /// capability 9.0 and later.
-    Doubles {
+    Dmma {
         /// Rows of a fragment.
         rows: u8,
         /// Columns of a fragment of the first operand.
@@ -51,16 +51,16 @@ pub struct MatmulTile {
     /// Tiles of each operand that shared memory has.
     pub stages: u8,
     /// Blocks that a multiprocessor should run at once.
-    pub resident: u8,
+    pub blocks_per_sm: u8,
 }
 
 /// How an operand lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatmulOperand {
-    /// Whether neighbours in memory are neighbours along the common axis.
-    pub along_k: bool,
+    /// Whether adjacent elements in memory are adjacent along the common axis.
+    pub is_k_contiguous: bool,
     /// Whether they are one after the other, in lines that begin at multiples of 16 bytes.
-    pub is_wide: bool,
+    pub is_vectorizable: bool,
 }
 
 /// A kernel, as everything that decides its source.
@@ -89,13 +89,13 @@ impl MatmulTile {
     fn parts(&self) -> [usize; 2] {
         let [down, across] = self.warps.map(usize::from);
         // The lanes of a warp are four down and eight across.
-        if self.unit == MatmulUnit::Threads { [4 * down, 8 * across] } else { [down, across] }
+        if self.unit == MatmulUnit::Simt { [4 * down, 8 * across] } else { [down, across] }
     }
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         let warps = u32::from(self.warps[0]) * u32::from(self.warps[1]);
-        if self.unit == MatmulUnit::Warpgroups { 128 * warps } else { 32 * warps }
+        if self.unit == MatmulUnit::Wgmma { 128 * warps } else { 32 * warps }
     }
 }
 
@@ -120,10 +120,10 @@ impl TiledMatmul {
     fn part(&self, operand: MatmulOperand, extent: usize) -> Part {
         let (item, depth) = (self.dtype.itemsize(), usize::from(self.tile.depth));
         let (lines, pitch) = match self.tile.unit {
-            MatmulUnit::Threads => (depth, extent + WIDE / item),
-            MatmulUnit::Halves | MatmulUnit::Warpgroups => (extent, HALVES_DEPTH),
-            MatmulUnit::Doubles { .. } if operand.along_k => (extent, depth + 4),
-            MatmulUnit::Doubles { .. } => (depth, extent + if item == WIDE { 2 } else { 4 }),
+            MatmulUnit::Simt => (depth, extent + VECTOR_COPY_BYTES / item),
+            MatmulUnit::Mma16 | MatmulUnit::Wgmma => (extent, HALF_STAGE_K),
+            MatmulUnit::Dmma { .. } if operand.is_k_contiguous => (extent, depth + 4),
+            MatmulUnit::Dmma { .. } => (depth, extent + if item == VECTOR_COPY_BYTES { 2 } else { 4 }),
         };
         Part { pitch, nbytes: lines * pitch * item }
     }
@@ -131,8 +131,8 @@ impl TiledMatmul {
     /// The bytes that a thread copies at once.
     fn chunk(&self, operand: MatmulOperand) -> usize {
         // Threads read lines across the common axis, so that lines along it are turned element by element.
-        let turns = self.tile.unit == MatmulUnit::Threads && operand.along_k;
-        if operand.is_wide && !turns { WIDE } else { self.dtype.itemsize() }
+        let transposes = self.tile.unit == MatmulUnit::Simt && operand.is_k_contiguous;
+        if operand.is_vectorizable && !transposes { VECTOR_COPY_BYTES } else { self.dtype.itemsize() }
     }
 
     fn constants(&self) -> String {
@@ -140,7 +140,7 @@ impl TiledMatmul {
         let ([rows, columns], [first, second]) = (tile.extents(), self.stage());
         let numbers = [
             ("THREADS", tile.threads() as usize),
-            ("RESIDENT", tile.resident.into()),
+            ("BLOCKS_PER_SM", tile.blocks_per_sm.into()),
             ("WARPS_N", tile.warps[1].into()),
             ("ROWS", tile.part[0].into()),
             ("COLUMNS", tile.part[1].into()),
@@ -155,11 +155,12 @@ impl TiledMatmul {
             ("A_CHUNK", self.chunk(a)),
             ("B_CHUNK", self.chunk(b)),
         ];
-        let mut text = format!("constexpr bool A_ALONG_K = {}, B_ALONG_K = {};\n", a.along_k, b.along_k);
+        let mut text =
+            format!("constexpr bool A_K_CONTIGUOUS = {}, B_K_CONTIGUOUS = {};\n", a.is_k_contiguous, b.is_k_contiguous);
         for (name, number) in numbers {
             let _ = writeln!(text, "constexpr int {name} = {number};");
         }
-        if let MatmulUnit::Doubles { rows, depth } = tile.unit {
+        if let MatmulUnit::Dmma { rows, depth } = tile.unit {
             let _ = writeln!(text, "constexpr int FRAGMENT_ROWS = {rows}, FRAGMENT_K = {depth};");
         }
         text
@@ -190,15 +191,15 @@ impl TiledMatmul {
         if is_half {
             let format = if self.dtype == DType::F16 { "f16" } else { "bf16" };
             let _ = writeln!(text, "#define FORMAT \"{format}\"");
-            text.push_str(include_str!("halves.cuh"));
+            text.push_str(include_str!("half.cuh"));
         }
         match self.tile.unit {
-            MatmulUnit::Threads => text.push_str(include_str!("threads.cuh")),
-            MatmulUnit::Halves => text.push_str(include_str!("halves_mma.cuh")),
-            MatmulUnit::Doubles { .. } => text.push_str(include_str!("doubles.cuh")),
-            MatmulUnit::Warpgroups => {
+            MatmulUnit::Simt => text.push_str(include_str!("simt.cuh")),
+            MatmulUnit::Mma16 => text.push_str(include_str!("half_mma.cuh")),
+            MatmulUnit::Dmma { .. } => text.push_str(include_str!("double_mma.cuh")),
+            MatmulUnit::Wgmma => {
                 text.push_str(&warpgroup_operands(self.tile.part[1].into()));
-                text.push_str(include_str!("halves_wgmma.cuh"));
+                text.push_str(include_str!("half_wgmma.cuh"));
             }
         }
         text
@@ -222,29 +223,29 @@ mod tests {
     use super::*;
 
     fn kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
-        let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, resident: 1 };
-        let operand = |along_k| MatmulOperand { along_k, is_wide: true };
+        let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, blocks_per_sm: 1 };
+        let operand = |is_k_contiguous| MatmulOperand { is_k_contiguous, is_vectorizable: true };
         TiledMatmul { dtype, is_sum: false, tile, a: operand(true), b: operand(false) }
     }
 
     #[test]
     fn blocks_and_shared_memory_follow_from_the_tile() {
-        let singles = kernel(DType::F32, MatmulUnit::Threads, [8, 4], 16);
+        let singles = kernel(DType::F32, MatmulUnit::Simt, [8, 4], 16);
         assert_eq!((singles.tile.extents(), singles.tile.threads()), ([64, 32], 64));
         assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
         // The first operand is turned, the second is not.
         assert_eq!((singles.chunk(singles.a), singles.chunk(singles.b)), (4, 16));
-        let doubles = kernel(DType::F64, MatmulUnit::Doubles { rows: 8, depth: 4 }, [32, 32], 16);
+        let doubles = kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
         assert_eq!((doubles.tile.extents(), doubles.tile.threads()), ([64, 32], 64));
         assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
-        let halves = kernel(DType::BF16, MatmulUnit::Warpgroups, [64, 256], 64);
+        let halves = kernel(DType::BF16, MatmulUnit::Wgmma, [64, 256], 64);
         assert_eq!((halves.tile.extents(), halves.tile.threads()), ([128, 256], 256));
         assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
     }
 
     #[test]
     fn warpgroups_name_all_their_sums() {
-        let source = kernel(DType::F16, MatmulUnit::Warpgroups, [64, 64], 64).source();
+        let source = kernel(DType::F16, MatmulUnit::Wgmma, [64, 64], 64).source();
         for text in [
             "#define WIDTH \"64\"",
             "%30, %31\"",

@@ -1,7 +1,7 @@
 //! Loads, stores and atomics whose address or operand is of a kind.
 
 use super::{Cell, Class, Kind, Memory};
-use crate::generate::body::{Gen, fixed};
+use crate::generate::body::{Generator, fixed};
 use crate::generate::memory::{LOCAL, OPS, SHARED_SLOT, TABLE};
 use crate::generate::{INPUT, Node, SLOT};
 
@@ -21,7 +21,7 @@ struct Base {
     space: &'static str,
 }
 
-impl Gen {
+impl Generator {
     /// Memory that the thread may read, or write too.
     fn base_of(&mut self, memory: Memory, written: bool, before: &mut String) -> Base {
         let base = |name: &str, size, space| Base { name: name.to_owned(), size, space };
@@ -110,7 +110,7 @@ impl Gen {
     pub(super) fn update_of(&mut self, cell: Cell) -> (Node, String) {
         // What threads share only unread updates may change, and shared memory only while its counters are read.
         let common = cell.class != Class::Atom && self.random.one_in(2);
-        if common && !(cell.memory == Memory::Shared && self.left) {
+        if common && !(cell.memory == Memory::Shared && self.some_may_have_exited) {
             self.common_update(cell)
         } else {
             self.own_update(cell)

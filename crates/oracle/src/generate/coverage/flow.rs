@@ -2,11 +2,11 @@
 
 use super::{Cell, Class, Flow, Kind};
 use crate::generate::Node;
-use crate::generate::body::{Gen, Place, fixed, line};
+use crate::generate::body::{GenContext, Generator, fixed, line};
 
 /// Lanes that are here together.
 #[derive(Debug, Clone)]
-pub(super) struct Here {
+pub(super) struct ActiveLanes {
     /// Their mask, a register or an immediate.
     pub(super) mask: String,
     /// With each of them all lower lanes are here.
@@ -15,7 +15,7 @@ pub(super) struct Here {
     pub(super) whole: bool,
 }
 
-type Members = Option<Here>;
+type Members = Option<ActiveLanes>;
 
 #[derive(Debug, Clone, Copy)]
 enum Layer {
@@ -37,12 +37,12 @@ fn layers(flow: Flow) -> &'static [Layer] {
     }
 }
 
-impl Gen {
+impl Generator {
     /// The cells, which have one control flow, inside it. `mask` names the lanes that are here.
     pub(super) fn in_flow(&mut self, cells: &[Cell], mask: Option<String>) -> Vec<Node> {
         // A shuffle by an amount that is no register of its lane's own needs the lower lanes.
         let lower = cells.iter().any(|c| c.class == Class::Shuffle && c.kind != Kind::Varying) || self.random.one_in(4);
-        let members = mask.map(|mask| Here { mask, lower: true, whole: self.full_warps });
+        let members = mask.map(|mask| ActiveLanes { mask, lower: true, whole: self.full_warps });
         self.layered(layers(cells[0].flow), cells, members, lower)
     }
 
@@ -64,15 +64,15 @@ impl Gen {
             self.random.below(9),
             self.random.below(9)
         ))];
-        self.fresh = vec![('r', r), ('d', d)];
+        self.uniform_registers = vec![('r', r), ('d', d)];
         for &cell in cells {
             nodes.push(self.instruction_of(cell, members.as_ref()));
             if self.random.one_in(3) {
-                let place = Place { function: true, ..Place::default() };
+                let place = GenContext { function: true, ..GenContext::default() };
                 nodes.extend(self.sequence(&place, 1));
             }
         }
-        self.fresh.clear();
+        self.uniform_registers.clear();
         nodes
     }
 
@@ -88,12 +88,12 @@ impl Gen {
         let members = members.map(|here| {
             let mask = self.scratch('r');
             nodes.push(fixed(format!("vote.sync.ballot.b32 {mask}, {p}, {};", here.mask)));
-            Here { mask, lower: lower && here.lower, whole: false }
+            ActiveLanes { mask, lower: lower && here.lower, whole: false }
         });
         nodes.push(fixed(format!("@!{p} bra {end};")));
         nodes.extend(self.layered(rest, cells, members, lower));
         if self.random.one_in(3) {
-            let (over, place) = (self.label(), Place { function: true, ..Place::default() });
+            let (over, place) = (self.label(), GenContext { function: true, ..GenContext::default() });
             nodes.push(fixed(format!("bra {over};\n{end}:")));
             nodes.extend(self.sequence(&place, 1));
             nodes.push(fixed(format!("{over}:")));
@@ -114,9 +114,9 @@ impl Gen {
         let members = members.map(|here| {
             let mask = self.scratch('r');
             nodes.push(fixed(format!("mov.b32 {mask}, {};", here.mask)));
-            Here { mask, lower: lower && here.lower, whole: false }
+            ActiveLanes { mask, lower: lower && here.lower, whole: false }
         });
-        let vote = |Here { mask, .. }: &Here| format!("\nvote.sync.ballot.b32 {mask}, {again}, {mask};");
+        let vote = |ActiveLanes { mask, .. }: &ActiveLanes| format!("\nvote.sync.ballot.b32 {mask}, {again}, {mask};");
         let vote = members.as_ref().map_or(String::new(), vote);
         let at_head = self.random.one_in(3);
         nodes.push(fixed(format!("{head}:")));
@@ -139,7 +139,7 @@ impl Gen {
     /// A call of a function of its own.
     fn covering_call(&mut self, rest: &[Layer], cells: &[Cell], members: Members, lower: bool) -> Vec<Node> {
         let mask = members.as_ref().map_or("0", |here| here.mask.as_str()).to_owned();
-        let inside = members.map(|here| Here { mask: "%mask".to_owned(), ..here });
+        let inside = members.map(|here| ActiveLanes { mask: "%mask".to_owned(), ..here });
         let name = self.covering_function(rest, cells, inside, lower);
         let a = if self.random.one_in(2) { self.uniform('r') } else { self.reg('r') };
         let (b, dst) = (self.reg('d'), self.reg('r'));
@@ -154,7 +154,7 @@ impl Gen {
     fn covering_function(&mut self, rest: &[Layer], cells: &[Cell], members: Members, lower: bool) -> String {
         let name = self.label().replace('$', "covering");
         let outside = std::mem::take(&mut self.n_scratch);
-        let fresh = std::mem::take(&mut self.fresh);
+        let fresh = std::mem::take(&mut self.uniform_registers);
         let mut nodes = vec![fixed(
             "ld.param.b32 %u0, [a];\nld.param.b64 %u2, [b];\nld.param.b64 %slot, [s];\nld.param.b64 %in, [t];\n\
              ld.param.b64 %counters, [c];\nld.param.b32 %lin, [l];\nld.param.b32 %mask, [m];\nmov.u32 %u1, %u0;\n\
@@ -170,7 +170,7 @@ impl Gen {
         all.extend(self.own_memory());
         all.extend(nodes);
         self.functions.push(Node::Block(all));
-        (self.n_scratch, self.fresh) = (outside, fresh);
+        (self.n_scratch, self.uniform_registers) = (outside, fresh);
         name
     }
 }

@@ -1,5 +1,5 @@
 //! Coverage of the product of instruction class, kind of operand, control flow and memory: what chance reaches
-//! seldom or never is made directly, and what a program has of it is recorded.
+//! rarely or never is made directly, and what a program has of it is recorded.
 //!
 //! A register of the pool soon differs from lane to lane. Operands that are the same in all lanes but no constant
 //! need registers of their own (`%uh %ur %ud %up`), which only the beginning of a kernel or function writes.
@@ -13,7 +13,7 @@ pub(crate) use access::{BINS, COMMUTING};
 pub(crate) use shared::variables;
 
 use super::Node;
-use super::body::{Gen, Place, line};
+use super::body::{GenContext, Generator, line};
 use super::forms::{FAMILIES, forms_of};
 
 /// What an operand is to the lanes of a warp.
@@ -64,7 +64,7 @@ pub enum Class {
     /// `atom` whose result is used.
     Atom,
     /// `atom` whose result nobody reads.
-    AtomUnread,
+    AtomDeadResult,
     /// `red`
     Red,
     /// `shfl.sync`
@@ -102,7 +102,7 @@ const FLOWS: [Flow; 8] = [
 impl Class {
     fn all() -> impl Iterator<Item = Class> {
         use Class::*;
-        let others = [Load, Store, Atom, AtomUnread, Red, Shuffle, Vote, Match, Redux];
+        let others = [Load, Store, Atom, AtomDeadResult, Red, Shuffle, Vote, Match, Redux];
         (0..FAMILIES.len()).map(Plain).chain(others)
     }
 
@@ -115,7 +115,7 @@ impl Class {
         match self {
             Class::Load => &[Memory::Global, Memory::Shared, Memory::Local, Memory::Const],
             Class::Store => &[Memory::Global, Memory::Shared, Memory::Local],
-            Class::Atom | Class::AtomUnread | Class::Red => &[Memory::Global, Memory::Shared],
+            Class::Atom | Class::AtomDeadResult | Class::Red => &[Memory::Global, Memory::Shared],
             _ => &[Memory::None],
         }
     }
@@ -156,11 +156,11 @@ impl Cell {
     }
 }
 
-impl Gen {
+impl Generator {
     /// Some instructions of random classes and kinds of operands in one control flow.
-    pub(crate) fn covered(&mut self, place: &Place) -> Node {
+    pub(crate) fn covered(&mut self, place: &GenContext) -> Node {
         let flow = FLOWS[self.random.below(FLOWS.len())];
-        let mask = (place.together && !self.left).then(|| {
+        let mask = (place.all_threads_here && !self.some_may_have_exited).then(|| {
             let literal = self.random.one_in(3) && (self.full_warps || !self.target.real);
             if literal { "0xffffffff" } else { "%mask" }.to_owned()
         });
@@ -180,7 +180,7 @@ impl Gen {
     }
 
     /// The instruction of a cell; `members` are the lanes that are here, if that is known.
-    fn instruction_of(&mut self, cell: Cell, members: Option<&flow::Here>) -> Node {
+    fn instruction_of(&mut self, cell: Cell, members: Option<&flow::ActiveLanes>) -> Node {
         let (node, text) = match (cell.class, members) {
             (Class::Plain(family), _) => self.plain_of(family, cell.kind),
             (Class::Shuffle, Some(here)) => self.shuffle_of(cell.kind, here),
@@ -196,13 +196,13 @@ impl Gen {
     fn plain_of(&mut self, family: usize, kind: Kind) -> (Node, String) {
         let guard = self.guard();
         let (before, text) = self.instruction_with(Some((family, kind)));
-        let guard = if self.target.real && super::real::unguarded(&text) { String::new() } else { guard };
+        let guard = if self.target.real && super::hardware_filter::unguarded(&text) { String::new() } else { guard };
         (line(format!("{before}{guard}{text}")), text)
     }
 
     /// A register that has the same value in all lanes.
     pub(crate) fn uniform(&mut self, letter: char) -> String {
-        if let Some((_, fresh)) = self.fresh.iter().find(|(l, _)| *l == letter)
+        if let Some((_, fresh)) = self.uniform_registers.iter().find(|(l, _)| *l == letter)
             && self.random.one_in(2)
         {
             return fresh.clone();
@@ -262,7 +262,7 @@ mod tests {
             Class::Plain(_) => "",
             Class::Load => "ld",
             Class::Store => "st",
-            Class::Atom | Class::AtomUnread => "atom",
+            Class::Atom | Class::AtomDeadResult => "atom",
             Class::Red => "red.",
             Class::Shuffle => "shfl.sync",
             Class::Vote => "vote.sync",

@@ -3,7 +3,7 @@
 
 use super::access::{BINS, COMMUTING};
 use crate::generate::Node;
-use crate::generate::body::{Gen, fixed};
+use crate::generate::body::{Generator, fixed};
 use crate::generate::memory::{LOCAL, SHARED_SLOT, TABLE};
 
 const COUNTERS: usize = COMMUTING.len() * BINS * 8;
@@ -13,7 +13,7 @@ pub(crate) fn variables() -> Node {
     fixed(format!(".shared .align 16 .b8 stable[{TABLE}];\n.shared .align 16 .b8 scount[{COUNTERS}];"))
 }
 
-impl Gen {
+impl Generator {
     /// First contents of shared memory.
     pub(crate) fn fill_shared(&mut self) -> Node {
         let (pattern, n) = (self.random.word() as i64, TABLE.max(COUNTERS));

@@ -1,13 +1,13 @@
 //! Shuffles, votes and their like with operands of a kind, among the lanes that are there.
 
-use super::flow::Here;
+use super::flow::ActiveLanes;
 use super::{Class, Kind};
 use crate::generate::Node;
-use crate::generate::body::{Gen, fixed, line};
+use crate::generate::body::{Generator, fixed, line};
 
-impl Gen {
+impl Generator {
     /// A shuffle from lanes that take part.
-    pub(super) fn shuffle_of(&mut self, kind: Kind, here: &Here) -> (Node, String) {
+    pub(super) fn shuffle_of(&mut self, kind: Kind, here: &ActiveLanes) -> (Node, String) {
         let mask = &here.mask;
         let (d, p) = (self.reg('r'), self.reg('p'));
         let dst = if self.random.one_in(2) { format!("{d}|{p}") } else { d };

@@ -18,7 +18,7 @@ use rtcg_ptx::ast::{AtomOp, Type};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// An unsigned integer that memory holds atomically.
-trait Word: Copy + Eq {
+trait AtomicWord: Copy + Eq {
     fn from_lane(lane: u64) -> Self;
     fn to_lane(self) -> u64;
     /// # Safety
@@ -27,18 +27,18 @@ trait Word: Copy + Eq {
     /// The value found when it is not `old`.
     ///
     /// # Safety
-    /// As [`Word::load`].
+    /// As [`AtomicWord::load`].
     unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self>;
     /// The processor's own addition; the old value.
     ///
     /// # Safety
-    /// As [`Word::load`].
+    /// As [`AtomicWord::load`].
     unsafe fn fetch_add(at: *mut Self, b: Self) -> Self;
 }
 
 macro_rules! word {
     ($word:ty, $atomic:ty) => {
-        impl Word for $word {
+        impl AtomicWord for $word {
             fn from_lane(lane: u64) -> Self {
                 lane as $word
             }
@@ -65,7 +65,7 @@ word!(u32, AtomicU32);
 word!(u64, AtomicU64);
 
 /// A whole instruction, ready to run.
-struct Op<'a> {
+struct WarpAtomic<'a> {
     warp: *mut Warp,
     lanes: &'a mut AtomicLanes,
     mask: u32,
@@ -87,10 +87,10 @@ pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, 
             fault(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
         };
         let bytes = code.ty.bytes() as usize * code.elements as usize;
-        if !all_good(&(*lanes).address, mask, bytes) {
-            judge(warp, &(*lanes).address, mask, site, bytes);
+        if !all_aligned_and_in_window(&(*lanes).address, mask, bytes) {
+            check_lane_accesses(warp, &(*lanes).address, mask, site, bytes);
         }
-        let op = Op { warp, lanes: &mut *lanes, mask, site, private: code.shared, returns: code.returns };
+        let op = WarpAtomic { warp, lanes: &mut *lanes, mask, site, private: code.shared, returns: code.returns };
         if !dispatch(op, code) {
             fault(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
         }
@@ -98,7 +98,7 @@ pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, 
 }
 
 /// Whether all addresses of `mask` are aligned and in the window.
-fn all_good(addresses: &[u64; WARP_LANES], mask: u32, bytes: usize) -> bool {
+fn all_aligned_and_in_window(addresses: &[u64; WARP_LANES], mask: u32, bytes: usize) -> bool {
     let Ok(w) = window() else { return false };
     let (base, bits, low) = (w.base() as u64, w.bits(), bytes as u64 - 1);
     let mut bad = 0;
@@ -109,12 +109,12 @@ fn all_good(addresses: &[u64; WARP_LANES], mask: u32, bytes: usize) -> bool {
     bad == 0
 }
 
-/// Finds the lane that [`all_good`] complains about; returns when all use registered host memory.
+/// Finds the lane that [`all_aligned_and_in_window`] complains about; returns when all use registered host memory.
 ///
 /// # Safety
 /// As [`fault`].
 #[cold]
-unsafe fn judge(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site: u32, bytes: usize) {
+unsafe fn check_lane_accesses(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site: u32, bytes: usize) {
     for lane in lanes_of(mask) {
         let address = addresses[lane];
         // SAFETY: passed on.
@@ -131,7 +131,7 @@ unsafe fn judge(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site:
 ///
 /// # Safety
 /// The addresses of `op` are aligned and checked.
-unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
+unsafe fn dispatch(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     use Type::*;
     // SAFETY: passed on.
     unsafe {
@@ -162,7 +162,7 @@ unsafe fn dispatch(op: Op<'_>, code: AtomicCode) -> bool {
 
 /// # Safety
 /// As [`dispatch`].
-unsafe fn integer_32(op: Op<'_>, code: AtomicCode) -> bool {
+unsafe fn integer_32(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
@@ -184,7 +184,7 @@ unsafe fn integer_32(op: Op<'_>, code: AtomicCode) -> bool {
 
 /// # Safety
 /// As [`dispatch`].
-unsafe fn integer_64(op: Op<'_>, code: AtomicCode) -> bool {
+unsafe fn integer_64(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
@@ -204,14 +204,14 @@ unsafe fn integer_64(op: Op<'_>, code: AtomicCode) -> bool {
 
 /// # Safety
 /// As [`dispatch`].
-unsafe fn add<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
+unsafe fn add<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
     // SAFETY: passed on.
     unsafe { run_with(op, f, |at, b, _| W::fetch_add(at, b)) };
 }
 
 /// # Safety
 /// As [`dispatch`].
-unsafe fn run<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
+unsafe fn run<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
     let one = |at: *mut W, b: W, c: W| {
         // SAFETY: passed on.
         unsafe { update(at, |old| f(old, b, c)) }
@@ -225,8 +225,8 @@ unsafe fn run<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W) {
 ///
 /// # Safety
 /// As [`dispatch`].
-unsafe fn run_with<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W, one: impl Fn(*mut W, W, W) -> W) {
-    let Op { warp, lanes, mask, site, private, returns } = op;
+unsafe fn run_with<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W, one: impl Fn(*mut W, W, W) -> W) {
+    let WarpAtomic { warp, lanes, mask, site, private, returns } = op;
     let first = mask.trailing_zeros() as usize % WARP_LANES;
     let address = lanes.address[first];
     let other = lanes.address.iter().enumerate().any(|(l, &a)| mask >> l & 1 != 0 && a != address);
@@ -238,7 +238,7 @@ unsafe fn run_with<W: Word>(op: Op<'_>, f: impl Fn(W, W, W) -> W, one: impl Fn(*
             (*warp).access_write = true;
             (*warp).access_lane = first as u32;
             if !other {
-                return all_at_once(lanes, mask, address as *mut W, private, &f);
+                return update_same_address(lanes, mask, address as *mut W, private, &f);
             }
             for l in bits(mask) {
                 let at = lanes.address[l] as *mut W;
@@ -267,8 +267,8 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 /// Replaces a value that others may change too; the old one.
 ///
 /// # Safety
-/// As [`Word::load`].
-unsafe fn update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
+/// As [`AtomicWord::load`].
+unsafe fn update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     // SAFETY: passed on.
     unsafe {
         let mut found = W::load(at);
@@ -284,8 +284,8 @@ unsafe fn update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
 /// Replaces a value that nobody else can see; the old one.
 ///
 /// # Safety
-/// As [`Word::load`].
-unsafe fn private_update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
+/// As [`AtomicWord::load`].
+unsafe fn private_update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     // SAFETY: passed on.
     unsafe {
         let old = at.read_volatile();
@@ -298,7 +298,7 @@ unsafe fn private_update<W: Word>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
 ///
 /// # Safety
 /// As [`dispatch`].
-unsafe fn all_at_once<W: Word>(
+unsafe fn update_same_address<W: AtomicWord>(
     lanes: &mut AtomicLanes,
     mask: u32,
     at: *mut W,
@@ -325,7 +325,7 @@ unsafe fn all_at_once<W: Word>(
 ///
 /// # Safety
 /// As [`dispatch`].
-unsafe fn add_f32(op: Op<'_>) {
+unsafe fn add_f32(op: WarpAtomic<'_>) {
     let shared = in_shared(&op);
     let add = |old: u32, b: u32| match f32::from_bits(old) + f32::from_bits(b) {
         sum if sum.is_nan() => 0x7fff_ffff,
@@ -363,7 +363,7 @@ fn add_bf16(a: u16, b: u16) -> u16 {
 ///
 /// # Safety
 /// As [`dispatch`].
-unsafe fn add_f64(op: Op<'_>) {
+unsafe fn add_f64(op: WarpAtomic<'_>) {
     let shared = in_shared(&op);
     let nan = |old: u64, b: u64| match (f64::from_bits(old).is_nan(), f64::from_bits(b).is_nan()) {
         (_, true) => b,
@@ -381,7 +381,7 @@ unsafe fn add_f64(op: Op<'_>) {
 }
 
 /// Whether an operation is on shared memory.
-fn in_shared(op: &Op<'_>) -> bool {
+fn in_shared(op: &WarpAtomic<'_>) -> bool {
     let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
     op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0)
 }

@@ -26,7 +26,7 @@ pub(super) unsafe extern "C" fn atomic_128(
         let (b, c) = (wide(&lanes.b), wide(&lanes.c));
         let f = |old: u128| if exchange != 0 { Some(b) } else { (old == b).then_some(c) };
         // SAFETY: as above.
-        let old = unsafe { one(warp, lane, site, address, f) };
+        let old = unsafe { exchange_lane(warp, lane, site, address, f) };
         lanes.result[0][lane] = old as u64;
         lanes.result[1][lane] = (old >> 64) as u64;
     }
@@ -36,7 +36,13 @@ pub(super) unsafe extern "C" fn atomic_128(
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn one(warp: *mut Warp, lane: usize, site: u32, address: u64, f: impl Fn(u128) -> Option<u128>) -> u128 {
+unsafe fn exchange_lane(
+    warp: *mut Warp,
+    lane: usize,
+    site: u32,
+    address: u64,
+    f: impl Fn(u128) -> Option<u128>,
+) -> u128 {
     // SAFETY: passed on; the address is aligned and checked before it is accessed.
     unsafe {
         if !address.is_multiple_of(16) {

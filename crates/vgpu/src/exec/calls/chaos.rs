@@ -13,7 +13,7 @@ pub(super) unsafe extern "C" fn random(ctx: *mut WarpCtx) -> u64 {
         leave_if_stopped(warp);
         let r = job_of(warp).random();
         if r & 3 == 0 && !(*ctx).block.is_null() {
-            (*warp).pause(Pause::Switch);
+            (*warp).pause(Pause::Preempt);
         }
         job_of(warp).random()
     }

@@ -19,7 +19,7 @@ use crate::memory::window::window;
 /// `device` is the one it runs on, when there are several.
 pub(crate) fn instrument(chaos: bool, device: Option<u32>) -> Instrument {
     let checks = check::enabled();
-    let states = if checks.shadowed() { shadow() } else { None };
+    let states = if checks.uses_shadow_memory() { shadow() } else { None };
     Instrument {
         memory: states.map(|s| instrument::States { base: s.base as u64, mask: s.mask as u64 }),
         device_bit: device.filter(|_| checks.memory).map_or(0, device_bit),
@@ -32,7 +32,7 @@ pub(crate) fn instrument(chaos: bool, device: Option<u32>) -> Instrument {
     }
 }
 
-/// Judges `[address, address + bytes)` of the lanes of `mask`.
+/// Checks `[address, address + bytes)` of the lanes of `mask`.
 ///
 /// # Safety
 /// `ctx` is that of the warp on this fiber; the callers' frames own nothing.
@@ -46,7 +46,7 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
     for lane in lanes_of(mask) {
         // SAFETY: compiled code passes 32 addresses.
         let address = unsafe { (*addresses)[lane] } as usize;
-        // Registered host memory has no states; the check of the window has judged it.
+        // Registered host memory has no states; the check of the window has checked it.
         if !w.contains(address) {
             continue;
         }
@@ -55,10 +55,10 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
         let nothing = (address..address + bytes).any(|a| states.get(a) == 0);
         if nothing || (writes && any & WRITABLE == 0) {
             // SAFETY: compiled code owns nothing; passed on.
-            unsafe { refuse(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
+            unsafe { fault_out_of_bounds(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
         }
         // SAFETY: as above.
-        unsafe { judge_peer(warp, lane, site, address as u64, any) };
+        unsafe { check_peer_access(warp, lane, site, address as u64, any) };
         if reads && any & READABLE == 0 && check::enabled().init {
             unwritten += 1;
             first = first.or(Some((lane, address as u64)));
@@ -68,7 +68,15 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
     if let Some((lane, address)) = first {
         // SAFETY: as above.
         unsafe {
-            found(warp, FindingKind::Uninitialised, "read of uninitialised memory", lane, site, address, unwritten)
+            record_finding(
+                warp,
+                FindingKind::Uninitialised,
+                "read of uninitialised memory",
+                lane,
+                site,
+                address,
+                unwritten,
+            )
         };
     }
 }
@@ -78,7 +86,7 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn judge_peer(warp: *mut Warp, lane: usize, site: u32, address: u64, state: u8) {
+unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u64, state: u8) {
     // SAFETY: the job outlives its warps.
     let job = unsafe { job_of(warp) };
     let Some(peers) = job.cancel.peers() else { return };
@@ -97,15 +105,17 @@ unsafe fn judge_peer(warp: *mut Warp, lane: usize, site: u32, address: u64, stat
     }
 }
 
-/// Judges a copy of `n` bytes by one lane, in pieces as large as a single access.
+/// Checks a copy of `n` bytes by one lane, in pieces as large as a single access.
 ///
 /// # Safety
 /// As [`fault`].
 pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
     const PIECE: u64 = 16;
     // SAFETY: passed on.
-    unsafe { super::race::note(warp_of(ctx), lane, site, address, n, if write { instrument::WRITE } else { 0 }) };
-    if shadow().is_none() || !check::enabled().shadowed() {
+    unsafe {
+        super::race::note_access(warp_of(ctx), lane, site, address, n, if write { instrument::WRITE } else { 0 })
+    };
+    if shadow().is_none() || !check::enabled().uses_shadow_memory() {
         return;
     }
     let info = PIECE as u32 | if write { instrument::WRITE } else { 0 };
@@ -120,7 +130,7 @@ pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn refuse(warp: *mut Warp, lane: usize, site: u32, address: u64, constant: bool) {
+unsafe fn fault_out_of_bounds(warp: *mut Warp, lane: usize, site: u32, address: u64, constant: bool) {
     if check::enabled().memory {
         let what = if constant { "write to constant memory" } else { "illegal memory access" };
         // SAFETY: passed on.
@@ -132,7 +142,15 @@ unsafe fn refuse(warp: *mut Warp, lane: usize, site: u32, address: u64, constant
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn found(warp: *mut Warp, kind: FindingKind, what: &str, lane: usize, site: u32, address: u64, count: u64) {
+unsafe fn record_finding(
+    warp: *mut Warp,
+    kind: FindingKind,
+    what: &str,
+    lane: usize,
+    site: u32,
+    address: u64,
+    count: u64,
+) {
     // SAFETY: passed on.
     unsafe {
         let finding = report::finding(job_of(warp), &*warp, kind, what, lane as u32, site, address);
@@ -150,7 +168,7 @@ unsafe extern "C" fn diverged(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: 
         "divergent barrier: {n} threads of a warp arrive at barrier {id} while {m} others wait at another place"
     );
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { found(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
+    unsafe { record_finding(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
 }
 
 /// `finished` threads of warps that arrive at a barrier have ended before it.

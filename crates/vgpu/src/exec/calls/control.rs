@@ -2,7 +2,7 @@
 
 use super::super::barrier::Arrival;
 use super::super::block;
-use super::super::fiber::{HandOver, Pause, Warp};
+use super::super::fiber::{FiberSwitch, Pause, Warp};
 use super::{fault, job_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::exec::fault::{Fault, FaultKind};
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
     // SAFETY: as above.
     unsafe {
         let job = job_of(warp);
-        if job.is_asked() {
+        if job.interrupt_check_requested() {
             (*warp).pause_if_caller();
         }
         leave_if_stopped(warp);
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "C" fn barrier(
 }
 
 /// A `bar.sync` for all threads up to the change of fibers, which is left to the caller.
-pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> HandOver {
+pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> FiberSwitch {
     // SAFETY: as above.
     unsafe {
         if (*(*ctx).cancel).load(Ordering::Relaxed) != 0 {

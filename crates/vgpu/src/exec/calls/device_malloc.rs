@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const ALIGN: usize = 16;
 /// Freed allocations that are remembered, so that a report can name them.
-const REMEMBERED: usize = 256;
+const MAX_FREED_HISTORY: usize = 256;
 
 #[derive(Debug, Default)]
 struct Heap {
@@ -89,7 +89,7 @@ impl Heap {
         self.used_bytes -= len;
         shadow::released(start, size);
         self.freed.push_back((start, size));
-        if self.freed.len() > REMEMBERED {
+        if self.freed.len() > MAX_FREED_HISTORY {
             self.freed.pop_front();
         }
         // Neither a use after the free nor an access of the next owner is to look like another thing.

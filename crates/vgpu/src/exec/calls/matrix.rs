@@ -11,7 +11,7 @@ use crate::softmath::matrix::PLANE;
 use crate::softmath::matrix::transfer::{InMemory, transpose};
 
 /// Bytes of a row of eight halves.
-const ROW: usize = 16;
+const ROW_BYTES: usize = 16;
 
 pub(super) unsafe extern "C" fn matrix(
     ctx: *mut WarpCtx,
@@ -40,20 +40,20 @@ pub(super) unsafe extern "C" fn matrix(
     }
 }
 
-/// Judges accesses of the lanes of `mask`: the states of the bytes, and races. Lane 0 stands for all
+/// Checks accesses of the lanes of `mask`: the states of the bytes, and races. Lane 0 stands for all
 /// when the warp names one address.
 ///
 /// # Safety
 /// `warp` runs on this fiber, and the callers' frames own nothing.
-unsafe fn judge(warp: *mut Warp, mask: u32, site: u32, store: bool, bytes: usize, addresses: &Lanes) {
+unsafe fn check_lane_accesses(warp: *mut Warp, mask: u32, site: u32, store: bool, bytes: usize, addresses: &Lanes) {
     let info = bytes as u32 | if store { WRITE } else { 0 };
     // SAFETY: by contract; a context is the start of its warp.
     unsafe {
-        if check::enabled().shadowed() {
+        if check::enabled().uses_shadow_memory() {
             super::check::access(warp.cast(), mask, site, info, addresses);
         }
         for lane in lanes_of(mask) {
-            super::race::note(warp, lane, site, addresses[lane], bytes as u64, info);
+            super::race::note_access(warp, lane, site, addresses[lane], bytes as u64, info);
         }
     }
 }
@@ -67,9 +67,10 @@ unsafe fn wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, addre
     unsafe {
         let planes = std::slice::from_raw_parts_mut(planes, words);
         check_one(warp, 0, site, address, usize::try_from(memory.bytes()).unwrap_or(usize::MAX >> 8));
-        if check::enabled().looks_at_accesses() {
-            memory
-                .for_each_part(|at, bytes| judge(warp, 1, site, store, bytes, &[address.wrapping_add(at as u64); 32]));
+        if check::enabled().instruments_accesses() {
+            memory.for_each_part(|at, bytes| {
+                check_lane_accesses(warp, 1, site, store, bytes, &[address.wrapping_add(at as u64); 32])
+            });
         }
         (*warp).access_write = store;
         (*warp).access_lane = 0;
@@ -92,14 +93,14 @@ unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, stor
     // SAFETY: by contract; see above.
     unsafe {
         for (lane, &address) in addresses.iter().enumerate().take(rows) {
-            if !address.is_multiple_of(ROW as u64) {
+            if !address.is_multiple_of(ROW_BYTES as u64) {
                 fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
             }
-            check_one(warp, lane, site, address, ROW);
+            check_one(warp, lane, site, address, ROW_BYTES);
         }
-        if check::enabled().looks_at_accesses() {
+        if check::enabled().instruments_accesses() {
             let mask = u32::MAX >> (32 - rows);
-            judge(warp, mask, site, store, ROW, addresses);
+            check_lane_accesses(warp, mask, site, store, ROW_BYTES, addresses);
         }
         if store && trans {
             planes.chunks_exact_mut(PLANE).for_each(transpose);
@@ -110,7 +111,7 @@ unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, stor
                 (&raw mut (*warp).access_lane).write_volatile(lane as u32);
                 let (here, there) = (words.as_mut_ptr().cast::<u8>(), addresses[lane] as *mut u8);
                 let (from, to) = if store { (here, there) } else { (there, here) };
-                std::ptr::copy_nonoverlapping(from, to, ROW);
+                std::ptr::copy_nonoverlapping(from, to, ROW_BYTES);
             }
         });
         if !store && trans {

@@ -4,7 +4,7 @@
 //! arrival that waits for earlier copies is one now.
 
 use super::super::fiber::Warp;
-use super::super::mbarrier::{Mbarrier, Wrong};
+use super::super::mbarrier::{Mbarrier, MbarrierError};
 use super::{control, fault, in_access, lanes_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
@@ -14,9 +14,9 @@ use rtcg_ptx::ast::MbarrierOp;
 
 /// How often `try_wait` lets others run before it gives up. Lanes of its own warp may have to
 /// arrive, which they can only once it has returned.
-const TRIES: u32 = 3;
+const MAX_TRY_WAIT_YIELDS: u32 = 3;
 
-/// Changes the object at an address that [`check`] has judged; what it was before.
+/// Changes the object at an address that [`check`] has checked; what it was before.
 ///
 /// # Safety
 /// The warp runs on this fiber; the address is good or faults.
@@ -25,7 +25,7 @@ unsafe fn update(
     site: u32,
     lane: usize,
     address: u64,
-    f: impl FnOnce(&mut Mbarrier) -> Result<(), Wrong>,
+    f: impl FnOnce(&mut Mbarrier) -> Result<(), MbarrierError>,
 ) -> u64 {
     let at = address as *mut u64;
     // SAFETY: passed on; nothing here owns anything.
@@ -91,7 +91,7 @@ pub(super) unsafe extern "C" fn mbarrier(ctx: *mut WarpCtx, code: u32, mask: u32
         for attempt in 0.. {
             // SAFETY: as above.
             let all = unsafe { test(ctx, mask, site, lanes, parity) };
-            if all || !may_block || attempt == TRIES || mask == 0 {
+            if all || !may_block || attempt == MAX_TRY_WAIT_YIELDS || mask == 0 {
                 return;
             }
             // SAFETY: as above.
@@ -101,7 +101,7 @@ pub(super) unsafe extern "C" fn mbarrier(ctx: *mut WarpCtx, code: u32, mask: u32
     for lane in lanes_of(mask) {
         let b = lanes.b[lane] as u32;
         // SAFETY: as above.
-        unsafe { lanes.result[lane] = one(ctx, code.op, site, lane, lanes.address[lane], b) };
+        unsafe { lanes.result[lane] = arrive_lane(ctx, code.op, site, lane, lanes.address[lane], b) };
     }
 }
 
@@ -115,14 +115,14 @@ unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes,
         // SAFETY: passed on.
         let now = Mbarrier::unpack(unsafe { update(warp_of(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
         let b = lanes.b[lane];
-        let done = if parity { now.has_left_parity(b as u32) } else { now.has_left(b) };
+        let done = if parity { now.parity_phase_has_ended(b as u32) } else { now.phase_has_ended(b) };
         lanes.result[lane] = u64::from(done);
         all &= done;
         any |= done;
     }
     if any {
         // SAFETY: passed on.
-        unsafe { super::race::meet_all(ctx) };
+        unsafe { super::race::order_after_all_warps(ctx) };
     }
     all
 }
@@ -131,7 +131,7 @@ unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes,
 ///
 /// # Safety
 /// As [`update`].
-unsafe fn one(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize, address: u64, b: u32) -> u64 {
+unsafe fn arrive_lane(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize, address: u64, b: u32) -> u64 {
     let change = |object: &mut Mbarrier| match op {
         MbarrierOp::Init => Mbarrier::new(b).map(|new| *object = new),
         MbarrierOp::Inval => {
@@ -141,7 +141,7 @@ unsafe fn one(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize, address
         MbarrierOp::ExpectTx => object.expect_bytes(b),
         MbarrierOp::CompleteTx => object.complete_bytes(b),
         MbarrierOp::Arrive { drop, no_complete: false } => object.arrive(b, drop),
-        MbarrierOp::Arrive { drop, no_complete: true } => object.arrive_without_end(b, drop),
+        MbarrierOp::Arrive { drop, no_complete: true } => object.arrive_no_complete(b, drop),
         MbarrierOp::ArriveExpectTx { drop } => object.expect_bytes(b).and_then(|()| object.arrive(1, drop)),
         MbarrierOp::CopiesArrive { noinc: true } => object.arrive(1, false),
         // The arrival is one more than expected, and comes at once.

@@ -4,6 +4,7 @@
 //! ends the launch never returns, so it owns nothing at that point. None may panic: they are
 //! called through frames that cannot be unwound.
 
+mod active_lanes;
 mod atomics;
 mod atomics_128;
 mod bulk;
@@ -12,7 +13,6 @@ mod check;
 mod condition;
 mod control;
 mod device_malloc;
-mod lanes;
 mod matrix;
 mod mbarrier;
 pub mod printf;
@@ -50,7 +50,7 @@ pub static RUNTIME: RuntimeCalls = RuntimeCalls {
     mbarrier: mbarrier::mbarrier,
     bulk_copy: bulk::bulk_copy,
     check_addresses,
-    move_lanes: lanes::move_lanes,
+    copy_active_lanes: active_lanes::copy_active_lanes,
     vprintf: printf::vprintf,
     malloc: device_malloc::malloc,
     free: device_malloc::free,

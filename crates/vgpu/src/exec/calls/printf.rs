@@ -203,7 +203,7 @@ impl Arguments {
 
 /// A conversion with its width, precision and value filled in. For strings the value is the
 /// address and `text` the length.
-struct Filled {
+struct FormattedConversion {
     conversion: Conversion,
     value: u64,
     text: usize,
@@ -211,7 +211,7 @@ struct Filled {
 
 /// # Safety
 /// As [`Reader::string_len`].
-unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> Filled {
+unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> FormattedConversion {
     // SAFETY: passed on.
     unsafe {
         if c.width_arg {
@@ -227,12 +227,12 @@ unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> Fill
         }
         let bytes = match c.kind {
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' if c.bytes < 8 => 4,
-            b'%' => return Filled { conversion: c, value: 0, text: 0 },
+            b'%' => return FormattedConversion { conversion: c, value: 0, text: 0 },
             _ => 8,
         };
         let value = args.take(reader, bytes);
         let text = if c.kind == b's' && value != 0 { reader.string_len(value) } else { 0 };
-        Filled { conversion: c, value, text }
+        FormattedConversion { conversion: c, value, text }
     }
 }
 
@@ -249,11 +249,15 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
     unsafe {
         let len = reader.string_len(format);
         let text = std::slice::from_raw_parts(format as *const u8, len);
-        walk(reader, text, arguments, &mut |_| {}, &mut |_| {});
+        parse_format(reader, text, arguments, &mut |_| {}, &mut |_| {});
         let out = std::cell::RefCell::new(Vec::with_capacity(len + 32));
-        let n = walk(reader, text, arguments, &mut |plain| out.borrow_mut().extend_from_slice(plain), &mut |filled| {
-            append(&mut out.borrow_mut(), filled)
-        });
+        let n = parse_format(
+            reader,
+            text,
+            arguments,
+            &mut |plain| out.borrow_mut().extend_from_slice(plain),
+            &mut |filled| append(&mut out.borrow_mut(), filled),
+        );
         enqueue(&out.into_inner());
         n
     }
@@ -263,12 +267,12 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
 ///
 /// # Safety
 /// As [`Reader::string_len`].
-unsafe fn walk(
+unsafe fn parse_format(
     reader: &Reader,
     text: &[u8],
     arguments: u64,
     plain: &mut dyn FnMut(&[u8]),
-    converted: &mut dyn FnMut(&Filled),
+    converted: &mut dyn FnMut(&FormattedConversion),
 ) -> i32 {
     let mut args = Arguments { next: arguments, n: 0 };
     let mut rest = text;
@@ -291,7 +295,7 @@ unsafe fn walk(
 }
 
 /// Appends one conversion as C formats it.
-fn append(out: &mut Vec<u8>, f: &Filled) {
+fn append(out: &mut Vec<u8>, f: &FormattedConversion) {
     let c = &f.conversion;
     match c.kind {
         b'%' => out.push(b'%'),
@@ -425,7 +429,7 @@ mod tests {
 
     fn show(spec: &[u8], value: u64, text: usize) -> String {
         let mut out = Vec::new();
-        append(&mut out, &Filled { conversion: parse(spec).unwrap(), value, text });
+        append(&mut out, &FormattedConversion { conversion: parse(spec).unwrap(), value, text });
         String::from_utf8(out).unwrap()
     }
 

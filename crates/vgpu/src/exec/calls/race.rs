@@ -1,9 +1,9 @@
-//! What compiled code tells of its accesses and synchronisation, when races are looked for.
+//! What compiled code reports about its accesses and synchronisation, when races are looked for.
 
 use super::{fault, job_of, lanes_of, warp_of};
 use crate::abi::WarpCtx;
-use crate::check::race::{Hazard, Who};
-use crate::check::{self, Finding, FindingKind, Party};
+use crate::check::race::{Accessor, Hazard};
+use crate::check::{self, Finding, FindingKind, RaceAccess};
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
 use crate::exec::job::Job;
@@ -30,23 +30,23 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32,
             continue;
         }
         // SAFETY: as above.
-        let who = unsafe { who(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0, false) };
+        let who = unsafe { accessor(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0, false) };
         let value = (info & instrument::VALUES != 0).then(|| lanes.value(i, bytes));
         let hazard = known.access(who, address, bytes as u64, write, value);
         worst = worst.or(hazard.map(|h| (chunk as usize * 8 + i, h)));
     }
-    let new = worst.filter(|(_, h)| known.told.insert((site >> 6, h.other.site >> 6, h.name)));
+    let new = worst.filter(|(_, h)| known.reported.insert((site >> 6, h.other.site >> 6, h.name)));
     drop(known);
     if let Some((lane, hazard)) = new {
         // SAFETY: compiled code owns nothing; passed on.
-        unsafe { tell(job, warp, lane, site, hazard) };
+        unsafe { report_race(job, warp, lane, site, hazard) };
     }
 }
 
 unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
     let warp = warp_of(ctx);
     // SAFETY: compiled code passes its own context.
-    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of(warp), accessor(job_of(warp), warp, 0, 0, false, false)) };
     let Some(race) = &job.race else { return };
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
     match what {
@@ -65,19 +65,19 @@ unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
 ///
 /// # Safety
 /// As [`fault`].
-pub(super) unsafe fn note(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
+pub(super) unsafe fn note_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
     // SAFETY: passed on.
     unsafe {
         let job = job_of(warp);
         let Some(race) = &job.race else { return };
         let atomic = info & instrument::ATOMIC != 0;
-        let who = who(job, warp, lane, site, false, atomic);
+        let who = accessor(job, warp, lane, site, false, atomic);
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
         let hazard = known.access(who, address, bytes, atomic || info & instrument::WRITE != 0, None);
-        let new = hazard.filter(|h| known.told.insert((site >> 6, h.other.site >> 6, h.name)));
+        let new = hazard.filter(|h| known.reported.insert((site >> 6, h.other.site >> 6, h.name)));
         drop(known);
         if let Some(hazard) = new {
-            tell(job, warp, lane, site, hazard);
+            report_race(job, warp, lane, site, hazard);
         }
     }
 }
@@ -86,35 +86,35 @@ pub(super) unsafe fn note(warp: *mut Warp, lane: usize, site: u32, address: u64,
 ///
 /// # Safety
 /// The warp of `ctx` runs on this fiber.
-pub(super) unsafe fn meet_all(ctx: *mut WarpCtx) {
+pub(super) unsafe fn order_after_all_warps(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: the caller's contract.
-    let (job, me) = unsafe { (job_of(warp), who(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of(warp), accessor(job_of(warp), warp, 0, 0, false, false)) };
     if let Some(race) = &job.race {
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
-        known.meet_all(me.resident, me.block, u32::from(me.thread) / 32);
+        known.order_after_all_warps(me.resident, me.block, u32::from(me.thread) / 32);
     }
 }
 
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn who(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool, atomic: bool) -> Who {
+unsafe fn accessor(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool, atomic: bool) -> Accessor {
     // SAFETY: the caller's contract.
     let ctx = unsafe { &(*warp).ctx };
     let thread = (ctx.first_thread as usize + lane) as u16;
-    Who { resident: ctx.block as usize, block: job.block_number(ctx.ctaid), thread, site, volatile, atomic }
+    Accessor { resident: ctx.block as usize, block: job.block_number(ctx.ctaid), thread, site, volatile, atomic }
 }
 
 /// Keeps a race as a finding, and ends the launch when findings are fatal.
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn tell(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: Hazard) {
+unsafe fn report_race(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: Hazard) {
     let what = format!("race: {} without an order between the two", hazard.name);
     // SAFETY: passed on.
     unsafe {
         let finding = report::finding(job, &*warp, FindingKind::Race, &what, lane as u32, site, hazard.word);
-        let other = party(job, &hazard);
+        let other = race_access(job, &hazard);
         let mut message = finding.message.clone();
         let text = format!(
             "\n  after block ({}, {}, {}), thread ({}, {}, {})\n  instruction {} (line {} of the PTX)",
@@ -138,11 +138,11 @@ unsafe fn tell(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: H
     }
 }
 
-fn party(job: &Job<'_>, hazard: &Hazard) -> Party {
-    let place = job.program.sites.of_number(hazard.other.site);
+fn race_access(job: &Job<'_>, hazard: &Hazard) -> RaceAccess {
+    let place = job.program.sites.lookup_site(hazard.other.site);
     let t = u32::from(hazard.other.thread);
     let [x, y, _] = job.shape.block;
-    Party {
+    RaceAccess {
         block: job.block_of_number(hazard.other.block),
         thread: [t % x, t / x % y, t / x / y],
         instruction: place.as_ref().map(|p| p.instruction.clone()).unwrap_or_default(),

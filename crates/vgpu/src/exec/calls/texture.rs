@@ -11,7 +11,7 @@ use crate::exec::fault::FaultKind;
 use crate::jit::instrument::{ATOMIC, WRITE};
 use crate::memory::window::window;
 use crate::texture::request::{Op, Request, TextureLanes};
-use crate::texture::surface::{self, Refused};
+use crate::texture::surface::{self, AccessError};
 use crate::texture::{Object, Sampler, query, registry, sample};
 use rtcg_ptx::ast::OpaqueType;
 
@@ -41,8 +41,8 @@ pub(super) unsafe extern "C" fn texture(
             rest &= !group;
             let handle = resolve(warp, given, first, site);
             (*warp).access_lane = first;
-            if check::enabled().looks_at_accesses() {
-                judge(warp, handle, &request, group, site, lanes);
+            if check::enabled().instruments_accesses() {
+                check_lane_accesses(warp, handle, &request, group, site, lanes);
             }
             let outcome =
                 registry::with_object(handle, |object| in_access(warp, site, || one(object, &request, group, lanes)));
@@ -79,7 +79,14 @@ unsafe fn resolve(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> u64 {
 ///
 /// # Safety
 /// As [`fault`].
-unsafe fn judge(warp: *mut Warp, handle: u64, request: &Request, mask: u32, site: u32, lanes: &TextureLanes) {
+unsafe fn check_lane_accesses(
+    warp: *mut Warp,
+    handle: u64,
+    request: &Request,
+    mask: u32,
+    site: u32,
+    lanes: &TextureLanes,
+) {
     let info = match request.op {
         Op::Query(_) | Op::IsType(_) => return,
         Op::Store => WRITE,
@@ -99,11 +106,11 @@ unsafe fn judge(warp: *mut Warp, handle: u64, request: &Request, mask: u32, site
                 }
             }
         });
-        if check::enabled().shadowed() && found != 0 {
+        if check::enabled().uses_shadow_memory() && found != 0 {
             super::check::access(warp.cast(), found, site, bytes | info, &at);
         }
         for lane in lanes_of(found) {
-            super::race::note(warp, lane, site, at[lane], u64::from(bytes), info);
+            super::race::note_access(warp, lane, site, at[lane], u64::from(bytes), info);
         }
     }
 }
@@ -137,7 +144,7 @@ unsafe fn one(object: Option<&Object>, request: &Request, mask: u32, lanes: &mut
             None => return Err(not("this is neither a texture nor a surface")),
         };
         for l in lanes_of(mask) {
-            lanes.results[0][l] = query::answer(resource, &sampler, what, lanes.words[0][l]);
+            lanes.results[0][l] = query::query_value(resource, &sampler, what, lanes.words[0][l]);
         }
         return Ok(());
     }
@@ -151,9 +158,9 @@ unsafe fn one(object: Option<&Object>, request: &Request, mask: u32, lanes: &mut
         Some(Object::Surface(resource)) if surface => {
             // SAFETY: as above.
             unsafe { surface::run(resource, request, mask, lanes) }.map_err(|(lane, why)| match why {
-                Refused::Outside => (lane, FaultKind::Trap, "surface access out of bounds"),
-                Refused::Misaligned => (lane, FaultKind::MisalignedAddress, "misaligned surface access"),
-                Refused::Format => (lane, FaultKind::Trap, "this surface has no such access"),
+                AccessError::Outside => (lane, FaultKind::Trap, "surface access out of bounds"),
+                AccessError::Misaligned => (lane, FaultKind::MisalignedAddress, "misaligned surface access"),
+                AccessError::Format => (lane, FaultKind::Trap, "this surface has no such access"),
             })
         }
         _ if surface => Err(not("this is no surface object")),

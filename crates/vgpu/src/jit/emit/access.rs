@@ -3,14 +3,14 @@
 //! Contiguous lanes are accessed as vectors, others one by one; inactive lanes access a dummy.
 
 use super::check::Mode;
-use super::cold::{Move, Request};
-use super::generate::Gen;
-use super::memory::{Access, Place, Prepared};
+use super::emitter::FunctionEmitter;
+use super::memory::{Access, LaneLocation, ScalarAddress};
 use super::ops;
+use super::out_of_line::{ActiveLaneCopy, SlowPathRequest};
 use super::values::{CHUNK_LANES, Parts, Shape, Width};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::plan::header;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
@@ -20,7 +20,7 @@ fn device() -> MemFlagsData {
     MemFlagsData::new()
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// A load with a uniform address: one access for all lanes.
     pub(crate) fn load_uniform(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
         let Inst::Ld { space, ty, dsts, addr, sem, .. } = &*st.inst else { return Ok(vec![]) };
@@ -33,12 +33,12 @@ impl<'a> Gen<'a, '_> {
             }
             _ => self.scalar_address(&access)?,
         };
-        let by_symbol = matches!(addr.base, AddrBase::Symbol(_));
-        if !by_symbol {
-            let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: false };
+        let is_symbol_address = matches!(addr.base, AddrBase::Symbol(_));
+        if !is_symbol_address {
+            let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: false };
             self.check_scalar(&access, &p, None);
         }
-        if !(by_symbol && *space == Space::Param) {
+        if !(is_symbol_address && *space == Space::Param) {
             self.check_states_uniform(&access, base, Mode::Load);
             self.note_uniform(&access, base, *sem);
         }
@@ -75,12 +75,12 @@ impl<'a> Gen<'a, '_> {
     fn load_place(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
         widths: &[Option<Width>],
     ) -> Vec<Option<Parts>> {
-        if let Place::Scalar(p) = place {
+        if let LaneLocation::Strided(p) = place {
             let mask = mask.filter(|_| !p.safe);
             if p.stride == 0 && mask.is_none() {
                 return self.load_splat(access, p, widths);
@@ -128,7 +128,7 @@ impl<'a> Gen<'a, '_> {
         Ok(())
     }
 
-    fn load_splat(&mut self, access: &Access<'_>, p: &Prepared, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
+    fn load_splat(&mut self, access: &Access<'_>, p: &ScalarAddress, widths: &[Option<Width>]) -> Vec<Option<Parts>> {
         (0..widths.len())
             .map(|e| {
                 let w = widths[e]?;
@@ -147,64 +147,64 @@ impl<'a> Gen<'a, '_> {
 
     /// The offset from the base of a chunk's first lane, when its lanes lie side by side and a
     /// vector access exists.
-    fn contiguous(&self, access: &Access<'_>, p: &Prepared, chunk: usize) -> Option<i32> {
+    fn contiguous(&self, access: &Access<'_>, p: &ScalarAddress, chunk: usize) -> Option<i32> {
         let bytes = i64::from(access.ty.bytes());
         access.side_by_side(p).then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
     }
 
-    /// Loads as a vector when all lanes of the chunk are active and in the window. Else a cold call
+    /// Loads as a vector when all lanes of the chunk are active and in the window. Else an out-of-line call
     /// copies what the active lanes read to where the vector is loaded from instead.
     fn load_if_all(
         &mut self,
         access: &Access<'_>,
-        (p, off): (&Prepared, i32),
+        (p, off): (&ScalarAddress, i32),
         chunk: usize,
         mask: &Parts,
         widths: &[Option<Width>],
     ) -> Vec<Option<Parts>> {
-        let whole = self.whole_chunk(access, p, mask);
+        let whole = self.all_active_and_checked(access, p, mask);
         let (part, next) = (self.b.create_block(), self.b.create_block());
         let from = self.b.append_block_param(next, types::I64);
         self.b.ins().brif(whole, next, &[p.base.into()], part, &[]);
-        self.enter_cold(part);
+        self.switch_to_cold_block(part);
         let copy = self.add(self.frame, i64::from(header::DUMMY) - i64::from(off));
-        self.unless_none(mask, (next, &[copy.into()]));
-        self.move_lanes(access, p, chunk, mask, false);
+        self.branch_if_any_active(mask, (next, &[copy.into()]));
+        self.copy_active_lanes(access, p, chunk, mask, false);
         self.b.ins().jump(next, &[copy.into()]);
         self.b.seal_block(next);
         self.b.switch_to_block(next);
         self.load_contiguous(access, from, off, widths)
     }
 
-    fn enter_cold(&mut self, block: ir::Block) {
+    fn switch_to_cold_block(&mut self, block: ir::Block) {
         self.b.set_cold_block(block);
         self.b.seal_block(block);
         self.b.switch_to_block(block);
     }
 
     /// Goes on in a cold block if any lane of `mask` is active, else elsewhere.
-    fn unless_none(&mut self, mask: &Parts, (elsewhere, args): (ir::Block, &[ir::BlockArg])) {
+    fn branch_if_any_active(&mut self, mask: &Parts, (elsewhere, args): (ir::Block, &[ir::BlockArg])) {
         let either = self.b.ins().bor(mask[0], mask[1]);
         let any = self.b.ins().vany_true(either);
         let some = self.b.create_block();
         self.b.ins().brif(any, some, &[], elsewhere, args);
-        self.enter_cold(some);
+        self.switch_to_cold_block(some);
     }
 
     /// Whether all lanes of `mask` are active and none is outside of the window or misaligned.
-    fn whole_chunk(&mut self, access: &Access<'_>, p: &Prepared, mask: &Parts) -> Value {
+    fn all_active_and_checked(&mut self, access: &Access<'_>, p: &ScalarAddress, mask: &Parts) -> Value {
         let key = (mask[0], mask[1]);
-        let all = match self.shared.whole.get(&key) {
-            Some(&all) if !self.recorded.is_empty() => all,
+        let all = match self.cse.all_active.get(&key) {
+            Some(&all) if !self.scalar_results.is_empty() => all,
             _ => self.all(mask),
         };
-        self.shared.whole.insert(key, all);
+        self.cse.all_active.insert(key, all);
         if p.checked {
             return all;
         }
         // Lane 0 decides: the others are near enough to hit the window's guards at worst.
         let key = (p.base, p.offset, self.check_bits(access));
-        let inside = match self.shared.inside.get(&key) {
+        let inside = match self.cse.window_hits.get(&key) {
             Some(&inside) => inside,
             None => {
                 let start = self.add(p.base, i64::from(p.offset));
@@ -213,16 +213,16 @@ impl<'a> Gen<'a, '_> {
                 self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
             }
         };
-        self.shared.inside.insert(key, inside);
+        self.cse.window_hits.insert(key, inside);
         self.b.ins().band(all, inside)
     }
 
     /// Has the active lanes of a chunk copied between memory and the beginning of the dummy area.
-    fn move_lanes(&mut self, access: &Access<'_>, p: &Prepared, chunk: usize, mask: &Parts, store: bool) {
-        self.put(p.base, Move::POINTER);
-        self.put_vectors(mask, Move::MASK);
-        self.ask(Request::Move(Move {
-            site: self.site(crate::jit::lanes::sites::WARP),
+    fn copy_active_lanes(&mut self, access: &Access<'_>, p: &ScalarAddress, chunk: usize, mask: &Parts, store: bool) {
+        self.store_stub_value(p.base, ActiveLaneCopy::POINTER_INDEX);
+        self.store_stub_vectors(mask, ActiveLaneCopy::MASK_INDEX);
+        self.emit_slow_path_call(SlowPathRequest::ActiveLaneCopy(ActiveLaneCopy {
+            site: self.site(crate::jit::simt::sites::WARP),
             bytes: access.ty.bytes(),
             chunk,
             offset: i64::from(p.offset) + i64::from(access.elements[0]),
@@ -300,7 +300,7 @@ impl<'a> Gen<'a, '_> {
     fn load_each(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
         widths: &[Option<Width>],
@@ -321,7 +321,7 @@ impl<'a> Gen<'a, '_> {
                 // The dummy is small, so inactive lanes access its first element again and again.
                 self.load_element(access.ty, *w, base, off + access.elements[e])
             });
-            self.set_site(crate::jit::lanes::sites::chunk(chunk));
+            self.set_site(crate::jit::simt::sites::chunk(chunk));
             out.push(Some(ops::from_lanes(&mut self.cx(), *w, &lanes)));
         }
         out
@@ -420,7 +420,7 @@ impl<'a> Gen<'a, '_> {
         let place = self.place(&mut access, chunk, mask.as_ref())?;
         self.check_states(&access, &place, chunk, mask.as_ref(), Mode::Store);
         self.note_access(&access, &place, chunk, mask.as_ref(), (Mode::Store, *sem), values.first());
-        if let (Place::Scalar(p), None) = (&place, &mask) {
+        if let (LaneLocation::Strided(p), None) = (&place, &mask) {
             if p.stride == 0 {
                 // The lanes of the chunk write one place: the last one wins. Every chunk stores, for
                 // its place may be another, and its lanes may read it before the next chunk comes.
@@ -433,7 +433,7 @@ impl<'a> Gen<'a, '_> {
             }
         }
         match (&place, &mask) {
-            (Place::Scalar(p), Some(m)) if self.contiguous(&access, p, chunk).is_some() => {
+            (LaneLocation::Strided(p), Some(m)) if self.contiguous(&access, p, chunk).is_some() => {
                 let off = self.contiguous(&access, p, chunk).unwrap_or(0);
                 self.store_if_all(&access, (p, off), chunk, m, &values[0]);
             }
@@ -446,19 +446,19 @@ impl<'a> Gen<'a, '_> {
     fn store_if_all(
         &mut self,
         access: &Access<'_>,
-        (p, off): (&Prepared, i32),
+        (p, off): (&ScalarAddress, i32),
         chunk: usize,
         mask: &Parts,
         values: &Parts,
     ) {
-        let whole = self.whole_chunk(access, p, mask);
+        let whole = self.all_active_and_checked(access, p, mask);
         let (fast, part, next) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.ins().brif(whole, fast, &[], part, &[]);
         self.b.seal_block(fast);
-        self.enter_cold(part);
-        self.unless_none(mask, (next, &[]));
+        self.switch_to_cold_block(part);
+        self.branch_if_any_active(mask, (next, &[]));
         self.store_contiguous(access, self.frame, header::DUMMY, values);
-        self.move_lanes(access, p, chunk, mask, true);
+        self.copy_active_lanes(access, p, chunk, mask, true);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(fast);
         self.store_contiguous(access, p.base, off, values);
@@ -497,7 +497,14 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().unarrow(a, b)
     }
 
-    fn store_each(&mut self, access: &Access<'_>, place: &Place, chunk: usize, mask: Option<&Parts>, values: &[Parts]) {
+    fn store_each(
+        &mut self,
+        access: &Access<'_>,
+        place: &LaneLocation,
+        chunk: usize,
+        mask: Option<&Parts>,
+        values: &[Parts],
+    ) {
         let addresses = self.lane_addresses(place, chunk, mask);
         let quad = access.elements[..] == [0, 4, 8, 12] && access.ty.bytes() == 4;
         if quad {
@@ -515,7 +522,7 @@ impl<'a> Gen<'a, '_> {
             self.set_site((chunk * CHUNK_LANES + l) as u32);
             self.store_lane(access, values, l, at);
         }
-        self.set_site(crate::jit::lanes::sites::chunk(chunk));
+        self.set_site(crate::jit::simt::sites::chunk(chunk));
     }
 
     fn store_lane(&mut self, access: &Access<'_>, values: &[Parts], lane: usize, (base, off): (Value, i32)) {

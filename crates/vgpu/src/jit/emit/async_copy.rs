@@ -1,13 +1,13 @@
 //! `cp.async`, which is executed at once: a load and a store, with zeros for what is not copied.
 
-use super::generate::Gen;
+use super::emitter::FunctionEmitter;
 use super::values::{CHUNKS, Parts, Width};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
+use crate::jit::simt::body::Stmt;
 use cranelift_codegen::ir::{InstBuilder, condcodes::IntCC};
 use rtcg_ptx::ast::*;
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// `cp.async` is executed at once: a load and a store.
     pub(crate) fn cp_async(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::CpAsync { dst, src, size, src_size, ignore_src } = &*st.inst else { return Ok(()) };
@@ -16,7 +16,7 @@ impl<'a> Gen<'a, '_> {
             let mask = self.active(st, c);
             let zero = self.splat32(0);
             let wanted = match ignore_src {
-                Some(p) => Some(self.all_unless(*p, c)),
+                Some(p) => Some(self.source_size_unless(*p, c)),
                 None => src_size.map(|n| self.operand(n, Width::W32, c)),
             };
             let some: Option<Parts> =
@@ -28,7 +28,7 @@ impl<'a> Gen<'a, '_> {
             let mut values = self.copy_load(src, words, c, from_mask.as_ref())?;
             if let Some(n) = &wanted {
                 for (e, v) in values.iter_mut().enumerate() {
-                    *v = self.keep_bytes(v, n, e as i64 * 4);
+                    *v = self.zero_bytes_beyond(v, n, e as i64 * 4);
                 }
             }
             self.copy_store(dst, &values, c, mask.as_ref())?;
@@ -37,7 +37,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Bytes that a copy reads: none where `p` holds, else as many as it wants.
-    fn all_unless(&mut self, p: PredSrc, chunk: usize) -> Parts {
+    fn source_size_unless(&mut self, p: PredSrc, chunk: usize) -> Parts {
         match p {
             PredSrc::Const(ignore) => {
                 let v = self.splat32(if ignore { 0 } else { 16 });
@@ -51,7 +51,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The bytes of word `at / 4` that lie below `limit`, the others zero.
-    fn keep_bytes(&mut self, word: &Parts, limit: &Parts, at: i64) -> Parts {
+    fn zero_bytes_beyond(&mut self, word: &Parts, limit: &Parts, at: i64) -> Parts {
         (0..2)
             .map(|i| {
                 let mut kept = self.splat32(0);

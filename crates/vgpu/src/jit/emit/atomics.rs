@@ -1,39 +1,39 @@
-//! Atomics. Worth machine code of their own ([`inline`]) are those of 32- and 64-bit integers (`inc` and `dec` in
+//! Atomics. Worth machine code of their own ([`can_emit_inline`]) are those of 32- and 64-bit integers (`inc` and `dec` in
 //! shared memory only), sums of floats in shared memory, and exchanges of floats; the others go through the runtime.
 //!
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
 //! loads and stores, lane after lane. Elsewhere each is an atomic instruction of the processor.
 
 use super::check::Mode;
-use super::generate::{Gen, trusted};
-use super::links::{self, runtime};
-use super::memory::{Access, Place, Prepared};
+use super::emitter::{FunctionEmitter, trusted};
+use super::memory::{Access, LaneLocation, ScalarAddress};
 use super::ops;
+use super::relocations::{self, runtime};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::classes::Class;
 use crate::jit::runtime::AtomicCode;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::classes::Class;
 use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
 
-/// Lanes in an iteration of [`Gen::updates_in_turn`].
-const UPDATES_A_TURN: i32 = 2;
+/// Lanes in an iteration of [`FunctionEmitter::serialized_updates`].
+const UPDATES_PER_ITERATION: i32 = 2;
 
-/// Where [`Gen::updates_in_turn`] finds an operand.
+/// Where [`FunctionEmitter::serialized_updates`] finds an operand.
 #[derive(Clone, Copy)]
-enum InTurn {
-    Same(Value),
+enum SerializedOperand {
+    Uniform(Value),
     /// This array of the scratch slot.
-    Array(i32),
+    ScratchArray(i32),
 }
 
-/// Whether [`Gen::atomic_inline`] can emit it.
-fn inline(op: AtomOp, ty: Type, shared: bool) -> bool {
+/// Whether [`FunctionEmitter::atomic_inline`] can emit it.
+fn can_emit_inline(op: AtomOp, ty: Type, shared: bool) -> bool {
     let integer = matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
     let float = matches!(ty, Type::F32 | Type::F64);
     match op {
@@ -60,7 +60,7 @@ fn rmw(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
     })
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// An atomic: in machine code where that is worth it, else by the runtime.
     pub(crate) fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
@@ -71,14 +71,14 @@ impl<'a> Gen<'a, '_> {
             return Err(self.unsupported(&format!("an atomic on {ty:?}")));
         };
         let access = Access::new(*space, *ty, addr, 1);
-        if inline(*op, *ty, access.space == Space::Shared) {
+        if can_emit_inline(*op, *ty, access.space == Space::Shared) {
             return self.atomic_inline(st);
         }
         let mut masks = vec![];
         for k in 0..CHUNKS {
             let at = self.absolute_lanes(&access, k);
             let active = self.active(st, k);
-            self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), Mode::Atomic);
+            self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), Mode::Atomic);
             self.store_lanes64(&at, Width::W64, 0, k);
             let v = self.operand(*b, w, k);
             self.store_lanes64(&v, w, 1, k);
@@ -88,13 +88,13 @@ impl<'a> Gen<'a, '_> {
             }
             masks.push(active);
         }
-        let bits = self.bits_of(&masks);
-        let site = self.site(crate::jit::lanes::sites::WARP);
+        let bits = self.mask_to_lane_bits(&masks);
+        let site = self.site(crate::jit::simt::sites::WARP);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(atomic);
-        links::call(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        relocations::call(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
         if let Some(d) = dst {
             for k in 0..CHUNKS {
                 let dw = self.width(*d);
@@ -110,7 +110,7 @@ impl<'a> Gen<'a, '_> {
     /// An atomic of the lanes one after the other, in machine code.
     fn atomic_inline(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
-        if self.atomic_sum(st)? {
+        if self.warp_aggregated_add(st)? {
             return Ok(());
         }
         let w = Width::of(*ty);
@@ -121,8 +121,8 @@ impl<'a> Gen<'a, '_> {
             let mut access = Access::new(*space, *ty, addr, 1);
             let place = self.place(&mut access, k, mask.as_ref())?;
             self.check_states(&access, &place, k, mask.as_ref(), Mode::Atomic);
-            if *space == Space::Shared && dst.is_none() && matches!(place, Place::Lanes(_)) {
-                self.updates_in_turn(st, k, &place, mask.as_ref());
+            if *space == Space::Shared && dst.is_none() && matches!(place, LaneLocation::PerLane(_)) {
+                self.serialized_updates(st, k, &place, mask.as_ref());
                 continue;
             }
             let addresses = self.lane_addresses(&place, k, mask.as_ref());
@@ -132,9 +132,9 @@ impl<'a> Gen<'a, '_> {
                 let y = second.as_ref().map(|s| ops::lane(&mut self.cx(), w, s, l)[0]);
                 let (base, off) = addresses[l];
                 let at = self.add(base, i64::from(off));
-                smallvec![self.one_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
+                smallvec![self.scalar_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
             });
-            self.set_site(crate::jit::lanes::sites::chunk(k));
+            self.set_site(crate::jit::simt::sites::chunk(k));
             if let Some(d) = dst {
                 let v = ops::from_lanes(&mut self.cx(), w, &old);
                 let dw = self.width(*d);
@@ -151,14 +151,14 @@ impl<'a> Gen<'a, '_> {
     /// One after the other in straight code, those of a warp are 32 instructions that read and write memory; where
     /// addresses depend on data, Zen 4 predicts so many wrongly and starts again after most (0.29 instead of 2.1
     /// updates a nanosecond; 16 it predicts well).
-    fn updates_in_turn(&mut self, st: &Stmt<'a>, chunk: usize, place: &Place, mask: Option<&Parts>) {
+    fn serialized_updates(&mut self, st: &Stmt<'a>, chunk: usize, place: &LaneLocation, mask: Option<&Parts>) {
         let Inst::Atom { op, ty, b, c, .. } = &*st.inst else { return };
         let w = Width::of(*ty);
         let addresses = self.lane_vectors(place, chunk, mask);
         self.store_lanes64(&addresses, Width::W64, 0, chunk);
-        let first = self.operand_in_turn(*b, w, 1, chunk);
-        let second = c.map(|c| self.operand_in_turn(c, w, 2, chunk));
-        self.set_site(crate::jit::lanes::sites::chunk(chunk));
+        let first = self.serialized_operand(*b, w, 1, chunk);
+        let second = c.map(|c| self.serialized_operand(c, w, 2, chunk));
+        self.set_site(crate::jit::simt::sites::chunk(chunk));
         let slot = self.scratch();
         let begin = self.b.ins().stack_addr(types::I64, slot, chunk as i32 * 64);
         let end = self.b.ins().iadd_imm_s(begin, 64);
@@ -166,18 +166,18 @@ impl<'a> Gen<'a, '_> {
         let at = self.b.append_block_param(turn, types::I64);
         self.b.ins().jump(turn, &[begin.into()]);
         self.b.switch_to_block(turn);
-        for lane in 0..UPDATES_A_TURN {
+        for lane in 0..UPDATES_PER_ITERATION {
             let address = self.b.ins().load(types::I64, trusted(), at, 8 * lane);
-            let mut value = |operand: InTurn| match operand {
-                InTurn::Same(v) => v,
-                InTurn::Array(array) => {
+            let mut value = |operand: SerializedOperand| match operand {
+                SerializedOperand::Uniform(v) => v,
+                SerializedOperand::ScratchArray(array) => {
                     self.b.ins().load(w.part_type(Shape::Scalar), trusted(), at, 256 * array + 8 * lane)
                 }
             };
             let (x, y) = (value(first), second.map(&mut value));
-            self.one_atomic(true, *op, *ty, address, x, y);
+            self.scalar_atomic(true, *op, *ty, address, x, y);
         }
-        let next = self.b.ins().iadd_imm_s(at, i64::from(8 * UPDATES_A_TURN));
+        let next = self.b.ins().iadd_imm_s(at, i64::from(8 * UPDATES_PER_ITERATION));
         let more = self.b.ins().icmp(IntCC::NotEqual, next, end);
         self.b.ins().brif(more, turn, &[next.into()], done, &[]);
         self.b.seal_block(turn);
@@ -185,18 +185,18 @@ impl<'a> Gen<'a, '_> {
         self.b.switch_to_block(done);
     }
 
-    /// An operand for [`Gen::updates_in_turn`]: stored to an array of the scratch slot unless all lanes have the same
+    /// An operand for [`FunctionEmitter::serialized_updates`]: stored to an array of the scratch slot unless all lanes have the same
     /// and it is at hand as a scalar, which in masked code immediates alone are.
-    fn operand_in_turn(&mut self, o: Operand, w: Width, array: i32, chunk: usize) -> InTurn {
+    fn serialized_operand(&mut self, o: Operand, w: Width, array: i32, chunk: usize) -> SerializedOperand {
         if self.is_uniform(o) {
-            return InTurn::Same(self.scalar_operand(o, w)[0]);
+            return SerializedOperand::Uniform(self.scalar_operand(o, w)[0]);
         }
         let lanes = self.operand(o, w, chunk);
         self.store_lanes64(&lanes, w, array, chunk);
-        InTurn::Array(array)
+        SerializedOperand::ScratchArray(array)
     }
 
-    fn one_atomic(&mut self, shared: bool, op: AtomOp, ty: Type, at: Value, x: Value, y: Option<Value>) -> Value {
+    fn scalar_atomic(&mut self, shared: bool, op: AtomOp, ty: Type, at: Value, x: Value, y: Option<Value>) -> Value {
         let word = if ty.bits() == 64 { types::I64 } else { types::I32 };
         let flags = MemFlagsData::new();
         if shared {
@@ -260,7 +260,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// An integer sum of all lanes into one place whose old value nobody wants: one addition.
-    fn atomic_sum(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
+    fn warp_aggregated_add(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
         let Inst::Atom { space, op: AtomOp::Add, ty, dst: None, addr, b, .. } = &*st.inst else { return Ok(false) };
         if self.is_masked() || ty.is_float() || ty.bits() != 32 || self.plan.classes.address(addr) != Class::Uniform {
             return Ok(false);
@@ -292,16 +292,20 @@ impl<'a> Gen<'a, '_> {
         });
         let base = self.scalar_address(&access)?;
         if !matches!(addr.base, AddrBase::Symbol(_)) {
-            self.check_scalar(&access, &Prepared { base, offset: 0, stride: 0, safe: false, checked: false }, None);
+            self.check_scalar(
+                &access,
+                &ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: false },
+                None,
+            );
         }
         self.check_states_uniform(&access, base, Mode::Atomic);
-        self.one_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
+        self.scalar_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
         if let Some(next) = next {
             self.b.ins().jump(next, &[]);
             self.b.seal_block(next);
             self.b.switch_to_block(next);
         }
-        self.forget_splats();
+        self.clear_splats();
         Ok(true)
     }
 }

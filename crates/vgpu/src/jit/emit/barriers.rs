@@ -1,18 +1,18 @@
 //! Barriers of the block: a call of the runtime in converged code; in masked code the lanes are parked
 //! until the whole warp has come.
 
-use super::generate::{Gen, trusted};
-use super::links::{self, runtime};
+use super::emitter::{FunctionEmitter, trusted};
+use super::relocations::{self, runtime};
 use super::values::{CHUNKS, Parts, Width};
 use crate::arch;
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::plan::header;
 use crate::jit::runtime::BarrierKind;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
 
-impl Gen<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     pub(crate) fn barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
         let code = match kind {
@@ -35,10 +35,10 @@ impl Gen<'_, '_> {
             return Ok(());
         }
         if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes(st) {
-            let id = self.first_lane(*id);
+            let id = self.lane_0_operand(*id);
             let mut signature = Signature::new(arch::barrier_convention(self.b.func.signature.call_conv));
             signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
-            links::call_as(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
+            relocations::call_as(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
             return Ok(());
         }
         let active = self.active_bits(st);
@@ -50,10 +50,10 @@ impl Gen<'_, '_> {
             }
             None => self.iconst32(0),
         };
-        let (id, count) = (self.first_lane(*id), self.first_lane(count));
+        let (id, count) = (self.lane_0_operand(*id), self.lane_0_operand(count));
         let code = self.iconst32(code as i64);
         let f = runtime!(barrier);
-        let result = links::call(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        let result = relocations::call(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
         if let Some(r) = result {
             self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
         }
@@ -66,7 +66,7 @@ impl Gen<'_, '_> {
     }
 
     /// An operand that must agree between the lanes: lane 0's value in converged code.
-    fn first_lane(&mut self, o: Operand) -> Value {
+    fn lane_0_operand(&mut self, o: Operand) -> Value {
         if self.is_uniform(o) {
             return self.scalar_operand(o, Width::W32)[0];
         }

@@ -4,24 +4,24 @@
 //! one per lane. A function gets the lanes it is called for as a mask; all of them come back
 //! together, or have exited.
 
-use super::cold::{BITS, Counters};
-use super::generate::{Gen, trusted};
-use super::links::{self, Link, runtime};
+use super::emitter::{FunctionEmitter, trusted};
 use super::ops;
+use super::out_of_line::{LANE_BITS_INDEX, PcUpdate};
+use super::relocations::{self, RelocTarget, runtime};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::plan::{header, pc, record_bytes};
 use crate::jit::runtime::AssertArgs;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::plan::{header, pc, record_bytes};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 /// Functions that are not defined in PTX but that the runtime provides.
-const PROVIDED: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
+const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// Emits a call.
     pub(crate) fn call(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         let Inst::Call { callee, rets, args, .. } = &*st.inst else { return Ok(()) };
@@ -30,13 +30,13 @@ impl<'a> Gen<'a, '_> {
             Callee::Direct(f) => {
                 let target = &self.env.module.functions[f.index()];
                 if !target.defined {
-                    return self.provided(&target.name, active, args, rets);
+                    return self.call_runtime_function(&target.name, active, args, rets);
                 }
-                let (a, r) = self.pass(args, rets);
+                let (a, r) = self.pass_arguments(args, rets);
                 self.call_outer(*f, &[self.ctx, active, a, r]);
             }
             Callee::Indirect { target, candidates, .. } => {
-                let (a, r) = self.pass(args, rets);
+                let (a, r) = self.pass_arguments(args, rets);
                 self.indirect(*target, candidates, (args, rets), active, a, r)?;
             }
         }
@@ -47,7 +47,7 @@ impl<'a> Gen<'a, '_> {
     /// Calls the outer version of a device function.
     fn call_outer(&mut self, f: FuncId, args: &[Value]) {
         // A barrier in there counts the lanes of this frame that are parked at it.
-        let linked = self.is_masked() && self.callee_waits(&Callee::Direct(f));
+        let linked = self.is_masked() && self.callee_may_wait(&Callee::Direct(f));
         let place = offset_of!(WarpCtx, outer_frames) as i32;
         if linked {
             let outer = self.ctx_field(types::I64, place as usize);
@@ -62,20 +62,22 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Whether a callee may wait at a barrier of the block.
-    pub(crate) fn callee_waits(&self, callee: &Callee) -> bool {
+    pub(crate) fn callee_may_wait(&self, callee: &Callee) -> bool {
         match callee {
-            Callee::Direct(f) => self.env.waits.get(f).copied().unwrap_or(false),
-            Callee::Indirect { .. } => self.env.waits.iter().any(|(f, waits)| *waits && *f != self.plan.id),
+            Callee::Direct(f) => self.env.may_wait_at_barrier.get(f).copied().unwrap_or(false),
+            Callee::Indirect { .. } => {
+                self.env.may_wait_at_barrier.iter().any(|(f, waits)| *waits && *f != self.plan.id)
+            }
         }
     }
 
     fn call_plain(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
             super::compile::Part::Outer => {
-                links::call(&mut self.b, Link::Own(self.env.versions[&f]), args, None);
+                relocations::call(&mut self.b, RelocTarget::ImageFunction(self.env.versions[&f]), args, None);
             }
             super::compile::Part::Masked => {
-                links::call(&mut self.b, Link::Outer(f.0), args, None);
+                relocations::call(&mut self.b, RelocTarget::OuterFunction(f.0), args, None);
             }
         }
     }
@@ -90,7 +92,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// After such a call in converged code: goes on masked if lanes are gone.
-    pub(crate) fn leave_if_exited(&mut self, to: usize) {
+    pub(crate) fn exit_to_masked_if_exited(&mut self, to: usize) {
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let (leave, stay) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
@@ -99,33 +101,33 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(leave);
         self.b.seal_block(stay);
         self.b.switch_to_block(leave);
-        self.put(exited, BITS);
-        self.spill(&values, Counters::Bits(pc::DONE as u32, to as u32));
+        self.store_stub_value(exited, LANE_BITS_INDEX);
+        self.spill(&values, PcUpdate::ByLaneBits(pc::DONE as u32, to as u32));
         if let Some(m) = self.masked_entry {
             self.b.ins().jump(m, &[]);
         }
         self.b.switch_to_block(stay);
     }
 
-    fn frame_at(&mut self, offset: i32) -> Value {
+    fn frame_address(&mut self, offset: i32) -> Value {
         self.b.ins().iadd_imm_s(self.frame, i64::from(offset))
     }
 
     /// Pointers to the records of arguments and results, put together first where needed.
-    fn pass(&mut self, args: &[CallArg], rets: &[CallArg]) -> (Value, Value) {
-        let mut at = self.plan.temporary;
+    fn pass_arguments(&mut self, args: &[CallArg], rets: &[CallArg]) -> (Value, Value) {
+        let mut at = self.plan.argument_scratch;
         let a = match self.plan.list_record(args) {
-            Some(o) => self.frame_at(o),
+            Some(o) => self.frame_address(o),
             None => {
                 let begin = at;
                 for arg in args {
                     at += self.put_argument(arg, at) as i32;
                 }
-                self.frame_at(begin)
+                self.frame_address(begin)
             }
         };
         let r = self.plan.list_record(rets).unwrap_or(at);
-        (a, self.frame_at(r))
+        (a, self.frame_address(r))
     }
 
     fn put_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
@@ -157,7 +159,7 @@ impl<'a> Gen<'a, '_> {
         if self.plan.list_record(rets).is_some() {
             return;
         }
-        let mut at = self.plan.temporary;
+        let mut at = self.plan.argument_scratch;
         if self.plan.list_record(args).is_none() {
             at += args.iter().map(|a| self.plan.argument_bytes(a) as i32).sum::<i32>();
         }
@@ -174,7 +176,7 @@ impl<'a> Gen<'a, '_> {
                             let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
                             self.write(*reg, c, v, None);
                         }
-                        CallArg::Param(var) => self.merge_unit(self.plan.records[&var.0] + unit * 256, c, &v),
+                        CallArg::Param(var) => self.store_record_unit(self.plan.records[&var.0] + unit * 256, c, &v),
                         CallArg::Imm(_) => {}
                     }
                 }
@@ -184,7 +186,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Stores a chunk of one unit of a record for the active lanes.
-    fn merge_unit(&mut self, at: i32, chunk: usize, v: &Parts) {
+    fn store_record_unit(&mut self, at: i32, chunk: usize, v: &Parts) {
         let mask = self.exec_mask(chunk).map(|m| self.widen(&m));
         for (i, &p) in v.iter().enumerate() {
             let o = at + chunk as i32 * 64 + i as i32 * 16;
@@ -224,9 +226,9 @@ impl<'a> Gen<'a, '_> {
         let at = self.b.ins().ishl_imm_u(lane64, 3);
         let at = self.b.ins().iadd(base, at);
         let token = self.b.ins().load(types::I64, trusted(), at, 0);
-        let same = self.lanes_with(&tokens, token);
+        let same = self.lanes_with_target(&tokens, token);
         let group = self.b.ins().band(same, rest);
-        for f in self.targets(candidates, args, rets) {
+        for f in self.indirect_targets(candidates, args, rets) {
             let (hit, miss) = (self.b.create_block(), self.b.create_block());
             let known = self.iconst64(crate::jit::function_token(f) as i64);
             let is = self.equal(token, known);
@@ -238,10 +240,10 @@ impl<'a> Gen<'a, '_> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }
-        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(crate::jit::lanes::sites::WARP));
+        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(crate::jit::simt::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let f = runtime!(trap);
-        links::call(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
+        relocations::call(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
         self.b.ins().trap(ir::TrapCode::unwrap_user(5));
         self.b.seal_block(next);
         self.b.switch_to_block(next);
@@ -254,7 +256,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Bits of the lanes whose 64-bit value is `token`.
-    fn lanes_with(&mut self, tokens: &[Parts], token: Value) -> Value {
+    fn lanes_with_target(&mut self, tokens: &[Parts], token: Value) -> Value {
         let wanted = self.b.ins().splat(types::I64X2, token);
         let masks: Vec<Option<Parts>> = tokens
             .iter()
@@ -263,11 +265,11 @@ impl<'a> Gen<'a, '_> {
                 Some((0..2).map(|i| self.shuffle(eq[2 * i], eq[2 * i + 1], [0, 2, 4, 6])).collect())
             })
             .collect();
-        self.bits_of(&masks)
+        self.mask_to_lane_bits(&masks)
     }
 
     /// Functions an indirect call can reach: those with records of the same sizes.
-    fn targets(&self, candidates: &[FuncId], args: &[CallArg], rets: &[CallArg]) -> Vec<FuncId> {
+    fn indirect_targets(&self, candidates: &[FuncId], args: &[CallArg], rets: &[CallArg]) -> Vec<FuncId> {
         let bytes = |l: &[CallArg]| l.iter().map(|a| self.plan.argument_bytes(a)).collect::<Vec<_>>();
         let params = |l: &[Param]| l.iter().map(|p| record_bytes(p.size)).collect::<Vec<_>>();
         let (a, r) = (bytes(args), bytes(rets));
@@ -283,7 +285,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// `vprintf`, `malloc`, `free`, `__assertfail`, `cudaGraphSetConditional`.
-    fn provided(&mut self, name: &str, active: Value, args: &[CallArg], rets: &[CallArg]) -> Result<(), JitError> {
+    fn call_runtime_function(
+        &mut self,
+        name: &str,
+        active: Value,
+        args: &[CallArg],
+        rets: &[CallArg],
+    ) -> Result<(), JitError> {
         let expected = match name {
             "vprintf" => (2, 1),
             "malloc" => (1, 1),
@@ -291,7 +299,7 @@ impl<'a> Gen<'a, '_> {
             "__assertfail" => (5, 0),
             "cudaGraphSetConditional" => (2, 0),
             _ => {
-                let known = PROVIDED.join(", ");
+                let known = RUNTIME_FUNCTIONS.join(", ");
                 return Err(self.error(format!(
                     "`{name}` is declared but not defined in this module (the virtual GPU provides {known})"
                 )));
@@ -300,28 +308,28 @@ impl<'a> Gen<'a, '_> {
         if args.len() != expected.0 || rets.len() < expected.1 {
             return Err(self.error(format!("`{name}` is called with {} arguments", args.len())));
         }
-        let (a, r) = self.pass(args, rets);
-        let site = self.site(crate::jit::lanes::sites::WARP);
+        let (a, r) = self.pass_arguments(args, rets);
+        let site = self.site(crate::jit::simt::sites::WARP);
         let site = self.iconst32(i64::from(site));
         let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));
         match name {
             "vprintf" => {
                 let f = runtime!(vprintf);
                 let list = self.b.ins().iadd_imm_s(a, second);
-                links::call(&mut self.b, f, &[ctx, active, site, a, list, r], None);
+                relocations::call(&mut self.b, f, &[ctx, active, site, a, list, r], None);
             }
             "malloc" => {
                 let f = runtime!(malloc);
-                links::call(&mut self.b, f, &[ctx, active, site, a, r], None);
+                relocations::call(&mut self.b, f, &[ctx, active, site, a, r], None);
             }
             "free" => {
                 let f = runtime!(free);
-                links::call(&mut self.b, f, &[ctx, active, site, a], None);
+                relocations::call(&mut self.b, f, &[ctx, active, site, a], None);
             }
             "cudaGraphSetConditional" => {
                 let f = runtime!(set_conditional);
                 let values = self.b.ins().iadd_imm_s(a, second);
-                links::call(&mut self.b, f, &[ctx, active, site, a, values], None);
+                relocations::call(&mut self.b, f, &[ctx, active, site, a, values], None);
             }
             _ => self.assertion(active, a, site),
         }
@@ -350,6 +358,6 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(assertfail);
-        links::call(&mut self.b, f, &[self.ctx, site, p], None);
+        relocations::call(&mut self.b, f, &[self.ctx, site, p], None);
     }
 }

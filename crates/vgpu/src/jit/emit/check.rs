@@ -2,18 +2,18 @@
 //!
 //! Establishes: when the states of all active lanes are good, an access costs a few loads of
 //! states, one per lane or two for eight lanes side by side, and no call; stores mark what they
-//! write. Otherwise a cold call decides lane by lane.
+//! write. Otherwise an out-of-line call decides lane by lane.
 
-use super::cold::{Addresses, Check, Request};
-use super::generate::{Gen, trusted};
-use super::links::{self, Link};
-use super::memory::{Access, Place, Prepared};
+use super::emitter::{FunctionEmitter, trusted};
+use super::memory::{Access, LaneLocation, ScalarAddress};
 use super::ops;
+use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
+use super::relocations::{self, RelocTarget};
 use super::values::{CHUNK_LANES, Parts, Width};
 use crate::jit::instrument::{
     ATOMIC, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, SYNC_WARP, States, VALUES, VOLATILE, WRITE,
 };
-use crate::jit::lanes::body::{Kind, kind};
+use crate::jit::simt::body::{BlockRole, kind};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 
@@ -39,7 +39,7 @@ impl Mode {
     }
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// The bits that the states of an access need.
     fn needed(&self, mode: Mode) -> u64 {
         let device = u64::from(self.env.instrument.device_bit) * EACH_BYTE;
@@ -55,21 +55,21 @@ impl<'a> Gen<'a, '_> {
     pub(crate) fn check_states(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
         mode: Mode,
     ) {
         let Some(states) = self.env.instrument.memory else { return };
         match place {
-            Place::Scalar(p) if p.stride == 0 => {
-                let first = self.recorded.get(self.current).and_then(|r| r.address).map(|a| a[0]);
+            LaneLocation::Strided(p) if p.stride == 0 => {
+                let first = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[0]);
                 let same = first.is_some_and(|f| f.base == p.base && f.offset == p.offset);
                 if mask.is_some() || chunk == 0 || !same {
                     self.check_uniform(states, access, p, Some(chunk).filter(|_| mask.is_some() || !same), mask, mode);
                 }
             }
-            Place::Scalar(p) if mode != Mode::Atomic && access.side_by_side(p) => {
+            LaneLocation::Strided(p) if mode != Mode::Atomic && access.side_by_side(p) => {
                 self.check_side_by_side(states, access, p, chunk, mask, mode);
             }
             _ => self.check_each(states, access, place, chunk, mask, mode),
@@ -79,14 +79,14 @@ impl<'a> Gen<'a, '_> {
     /// Checks an access of one address for the whole warp.
     pub(crate) fn check_states_uniform(&mut self, access: &Access<'_>, base: Value, mode: Mode) {
         let Some(states) = self.env.instrument.memory else { return };
-        let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: true };
+        let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: true };
         self.check_uniform(states, access, &p, None, None, mode);
     }
 
     /// Where the state of an address is.
     fn state_address(&mut self, states: States, address: Value) -> Value {
         let low = self.b.ins().band_imm_s(address, states.mask as i64);
-        let base = links::address(&mut self.b, Link::States);
+        let base = relocations::address(&mut self.b, RelocTarget::ShadowBase);
         self.b.ins().iadd(low, base)
     }
 
@@ -94,7 +94,7 @@ impl<'a> Gen<'a, '_> {
         &mut self,
         states: States,
         access: &Access<'_>,
-        p: &Prepared,
+        p: &ScalarAddress,
         chunk: Option<usize>,
         mask: Option<&Parts>,
         mode: Mode,
@@ -118,7 +118,7 @@ impl<'a> Gen<'a, '_> {
         let wrong = self.b.ins().icmp_imm_u(IntCC::NotEqual, bad, 0);
         let wrong = any.map_or(wrong, |a| self.b.ins().band(wrong, a));
         let fixed = mask.cloned();
-        self.cold(wrong, |g| g.judge_strided(access, start, 0, chunk, fixed, mode));
+        self.emit_in_cold_block(wrong, |g| g.check_strided_out_of_line(access, start, 0, chunk, fixed, mode));
         if mode == Mode::Store && self.env.instrument.init {
             // With no lane active nothing is written; then the states stay as they are.
             for (offset, ty) in pieces(bytes) {
@@ -141,7 +141,7 @@ impl<'a> Gen<'a, '_> {
         &mut self,
         states: States,
         access: &Access<'_>,
-        p: &Prepared,
+        p: &ScalarAddress,
         chunk: usize,
         mask: Option<&Parts>,
         mode: Mode,
@@ -176,9 +176,9 @@ impl<'a> Gen<'a, '_> {
         };
         let wrong = self.b.ins().bxor_imm_u(good, 1);
         let (stride, fixed) = (p.stride, mask.cloned());
-        self.cold(wrong, |g| {
+        self.emit_in_cold_block(wrong, |g| {
             let back = g.add(start, -(stride.wrapping_mul((chunk * CHUNK_LANES) as i64)));
-            g.judge_strided(access, back, stride, Some(chunk), fixed, mode);
+            g.check_strided_out_of_line(access, back, stride, Some(chunk), fixed, mode);
         });
         if marks {
             let written = self.state_pattern(narrow, READABLE);
@@ -221,7 +221,7 @@ impl<'a> Gen<'a, '_> {
         &mut self,
         states: States,
         access: &Access<'_>,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
         mode: Mode,
@@ -229,7 +229,7 @@ impl<'a> Gen<'a, '_> {
         let lanes = self.lanes_of_place(place, chunk);
         let masks = mask.map(|m| self.widen(m));
         let low = self.vector(Width::W64, &[states.mask as i64; 2]);
-        let base = links::address(&mut self.b, Link::States);
+        let base = relocations::address(&mut self.b, RelocTarget::ShadowBase);
         let base = self.b.ins().splat(types::I64X2, base);
         let at: Vec<Value> = (lanes.iter().enumerate())
             .map(|(i, &l)| {
@@ -258,15 +258,15 @@ impl<'a> Gen<'a, '_> {
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
         }
         let Some(bad) = bad else { return };
-        let check = Check {
-            site: self.site(crate::jit::lanes::sites::chunk(chunk)),
+        let check = AddressCheck {
+            site: self.site(crate::jit::simt::sites::chunk(chunk)),
             info: access.bytes() | mode.info(),
             states: true,
             lanes: 0xff << (chunk * CHUNK_LANES),
             mask: mask.map(|_| 8),
-            addresses: Addresses::Each { value: 0, chunk },
+            addresses: LaneAddresses::PerLane { value: 0, chunk },
         };
-        self.cold(bad, |g| g.ask_about_lanes(check, &lanes, mask));
+        self.emit_in_cold_block(bad, |g| g.check_lanes_out_of_line(check, &lanes, mask));
         if marks {
             for &(offset, ty) in &pieces {
                 let good = self.constant_of(ty, READABLE | WRITABLE);
@@ -280,10 +280,10 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The address of each lane of a chunk as vectors, of inactive lanes too.
-    fn lanes_of_place(&mut self, place: &Place, chunk: usize) -> Parts {
+    fn lanes_of_place(&mut self, place: &LaneLocation, chunk: usize) -> Parts {
         match place {
-            Place::Lanes(l) => l.clone(),
-            Place::Scalar(p) => {
+            LaneLocation::PerLane(l) => l.clone(),
+            LaneLocation::Strided(p) => {
                 let base = self.add(p.base, i64::from(p.offset));
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
@@ -298,8 +298,8 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    /// Calls the judge for lanes at `start + lane * stride` (of a chunk, or all).
-    fn judge_strided(
+    /// Calls the out-of-line check for lanes at `start + lane * stride` (of a chunk, or all).
+    fn check_strided_out_of_line(
         &mut self,
         access: &Access<'_>,
         start: Value,
@@ -309,24 +309,24 @@ impl<'a> Gen<'a, '_> {
         mode: Mode,
     ) {
         let mask = mask.filter(|_| chunk.is_some());
-        let check = Check {
-            site: self.site(crate::jit::lanes::sites::WARP),
+        let check = AddressCheck {
+            site: self.site(crate::jit::simt::sites::WARP),
             info: access.bytes() | mode.info(),
             states: true,
             lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
             mask: mask.as_ref().map(|_| 2),
-            addresses: Addresses::Line { value: 0, offset: 0, stride },
+            addresses: LaneAddresses::Strided { value: 0, offset: 0, stride },
         };
-        self.put(start, 0);
-        self.put_vectors(mask.as_deref().unwrap_or_default(), 2);
-        self.ask(Request::Checks(vec![check]));
+        self.store_stub_value(start, 0);
+        self.store_stub_vectors(mask.as_deref().unwrap_or_default(), 2);
+        self.emit_slow_path_call(SlowPathRequest::Checks(vec![check]));
     }
 
-    /// Tells of an access of the lanes of `chunk` that takes place next.
+    /// Reports an access of the lanes of `chunk` that takes place next.
     pub(crate) fn note_access(
         &mut self,
         access: &Access<'_>,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
         (mode, sem): (Mode, Sem),
@@ -361,20 +361,20 @@ impl<'a> Gen<'a, '_> {
             Some(m) => ops::mask_to_bits(&mut self.cx(), m),
             None => self.iconst32(0xff),
         };
-        let site = self.site(crate::jit::lanes::sites::chunk(chunk));
+        let site = self.site(crate::jit::simt::sites::chunk(chunk));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let (chunk, site, info) =
             (self.iconst32(chunk as i64), self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
-        links::call(&mut self.b, Link::NoteAccess, &[self.ctx, bits, chunk, site, info, at], None);
+        relocations::call(&mut self.b, RelocTarget::RaceAccess, &[self.ctx, bits, chunk, site, info, at], None);
     }
 
-    /// Tells of a load of one address by the whole warp: eight lanes stand for all.
+    /// Reports a load of one address by the whole warp: eight lanes stand for all.
     pub(crate) fn note_uniform(&mut self, access: &Access<'_>, base: Value, sem: Sem) {
-        let p = Prepared { base, offset: 0, stride: 0, safe: false, checked: true };
-        self.note_access(access, &Place::Scalar(p), 0, None, (Mode::Load, sem), None);
+        let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: true };
+        self.note_access(access, &LaneLocation::Strided(p), 0, None, (Mode::Load, sem), None);
     }
 
-    /// Tells of the synchronisation that an instruction brought.
+    /// Reports the synchronisation that an instruction brought.
     pub(crate) fn note_sync(&mut self, inst: &Inst) {
         if self.env.instrument.race.is_none() {
             return;
@@ -389,11 +389,11 @@ impl<'a> Gen<'a, '_> {
             Inst::St { sem, space, .. } if *space != Space::Shared && releases(sem) => SYNC_RELEASE,
             // Lanes that have met to move a matrix have not learnt of each other's other accesses.
             Inst::Matrix(matrix) if matrix.address().is_some() => return,
-            inst if kind(inst) == Kind::WarpOp => SYNC_WARP,
+            inst if kind(inst) == BlockRole::WarpOp => SYNC_WARP,
             _ => return,
         };
         let what = self.iconst32(i64::from(what));
-        links::call(&mut self.b, Link::NoteSync, &[self.ctx, what], None);
+        relocations::call(&mut self.b, RelocTarget::RaceSync, &[self.ctx, what], None);
     }
 
     /// Local memory of the function begins or ends.
@@ -402,7 +402,7 @@ impl<'a> Gen<'a, '_> {
             return;
         }
         let (pitch, used) = (self.iconst32(i64::from(self.plan.local_pitch)), self.iconst32(i64::from(used)));
-        links::call(&mut self.b, Link::NoteLocal, &[start, pitch, used], None);
+        relocations::call(&mut self.b, RelocTarget::LocalMemory, &[start, pitch, used], None);
     }
 }
 

@@ -1,35 +1,41 @@
 //! A kernel's machine code in memory, and the way from program counters back to instructions.
 #![allow(unsafe_code)]
 
-use super::cold::Request;
-use super::compile::{Inputs, KernelImage, PartImage, Source};
-use super::host::Host;
-use super::image::Placed;
-use super::links::Targets;
-use crate::jit::lanes::{sites, usage::SiteTable};
-use crate::jit::{CompiledKernel, JitError, Site, SiteLanes};
+use super::compile::{Inputs, KernelImage, KernelSource, PartImage};
+use super::host_state::HostState;
+use super::image::MappedImage;
+use super::out_of_line::SlowPathRequest;
+use super::relocations::RelocResolver;
+use crate::jit::simt::{sites, usage::SiteTable};
+use crate::jit::{CompiledKernel, JitError, LaneSet, Site};
 use rtcg_ptx::ast::FuncId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One part of a kernel in memory.
-pub(crate) struct Built {
-    placed: Placed,
+pub(crate) struct LoadedPart {
+    placed: MappedImage,
     pub(crate) addresses: HashMap<FuncId, usize>,
     /// Start, end and site of pieces of machine code, by start.
     ranges: Vec<[u32; 3]>,
     /// Start and end of each function.
     functions: Vec<(u32, u32)>,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<SlowPathRequest>,
 }
 
-impl Built {
+impl LoadedPart {
     /// Puts a part into memory.
-    pub(crate) fn new(part: PartImage, targets: &Targets<'_>) -> Result<Built, String> {
-        let placed = Placed::new(&part.image, |link| targets.address(link))?;
+    pub(crate) fn new(part: PartImage, targets: &RelocResolver<'_>) -> Result<LoadedPart, String> {
+        let placed = MappedImage::new(&part.image, |link| targets.address(link))?;
         let starts = part.image.functions.iter().map(|&(start, _)| placed.at(start));
         let addresses = part.ids.iter().copied().zip(starts).collect();
-        Ok(Built { placed, addresses, ranges: part.ranges, functions: part.image.functions, requests: part.requests })
+        Ok(LoadedPart {
+            placed,
+            addresses,
+            ranges: part.ranges,
+            functions: part.image.functions,
+            requests: part.requests,
+        })
     }
 
     fn contains(&self, pc: usize) -> bool {
@@ -46,18 +52,18 @@ impl Built {
 }
 
 /// The machine code of a kernel, its masked part as soon as it was needed.
-pub(crate) struct Code {
-    host: Box<Host>,
+pub(crate) struct KernelCode {
+    host: Box<HostState>,
     sites: SiteTable,
 }
 
-impl std::fmt::Debug for Code {
+impl std::fmt::Debug for KernelCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Code").finish_non_exhaustive()
+        f.debug_struct("KernelCode").finish_non_exhaustive()
     }
 }
 
-impl Code {
+impl KernelCode {
     pub(crate) fn contains(&self, pc: usize) -> bool {
         self.host.parts().any(|part| part.contains(pc))
     }
@@ -68,24 +74,24 @@ impl Code {
         let (statement, lanes) = sites::decode(number);
         let mut site = self.sites.get(statement)?;
         site.lanes = match lanes {
-            0..32 => SiteLanes::Lane(lanes),
-            32..36 => SiteLanes::Chunk((lanes - 32) * 8),
-            _ => SiteLanes::Warp,
+            0..32 => LaneSet::Lane(lanes),
+            32..36 => LaneSet::Chunk((lanes - 32) * 8),
+            _ => LaneSet::Warp,
         };
         Some(site)
     }
 }
 
 /// Puts a kernel into memory; `inputs` are what it was made from, if that is known already.
-pub(crate) fn place(
-    source: Arc<Source>,
+pub(crate) fn link_into_memory(
+    source: Arc<KernelSource>,
     inputs: Option<Arc<Inputs>>,
     kernel: KernelImage,
 ) -> Result<CompiledKernel, JitError> {
-    let fail = |why: String| source.plain_error(why);
+    let fail = |why: String| source.kernel_error(why);
     let KernelImage { part, usage, suspends, shared, sites } = kernel;
-    let host = Host::new(Arc::clone(&source), inputs, &part.ids);
-    let built = Built::new(part, &host.targets(None)).map_err(fail)?;
+    let host = HostState::new(Arc::clone(&source), inputs, &part.ids);
+    let built = LoadedPart::new(part, &host.targets(None)).map_err(fail)?;
     let built = host.set_outer(built);
     let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
@@ -98,6 +104,6 @@ pub(crate) fn place(
         recursive: usage.recursive,
         stack_bytes: usage.stack_bytes,
         shared,
-        code: Code { host, sites },
+        code: KernelCode { host, sites },
     })
 }

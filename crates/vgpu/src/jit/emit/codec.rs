@@ -2,7 +2,7 @@
 //! everything wrong reads as `None`.
 
 /// A value that can be kept.
-pub(crate) trait Keep: Sized {
+pub(crate) trait Serialize: Sized {
     /// Appends it.
     fn write(&self, out: &mut Vec<u8>);
     /// Takes it from the front of what is left.
@@ -10,7 +10,7 @@ pub(crate) trait Keep: Sized {
 }
 
 /// Reads a value that fills the bytes.
-pub(crate) fn read_all<T: Keep>(mut bytes: &[u8]) -> Option<T> {
+pub(crate) fn read_all<T: Serialize>(mut bytes: &[u8]) -> Option<T> {
     let value = T::read(&mut bytes)?;
     bytes.is_empty().then_some(value)
 }
@@ -29,9 +29,9 @@ pub(crate) fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(bytes)
 }
 
-macro_rules! keep_number {
+macro_rules! serialize_number {
     ($($ty:ty),*) => {$(
-        impl Keep for $ty {
+        impl Serialize for $ty {
             fn write(&self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -43,9 +43,9 @@ macro_rules! keep_number {
         }
     )*};
 }
-keep_number!(u8, u32, u64, i32, i64);
+serialize_number!(u8, u32, u64, i32, i64);
 
-impl Keep for usize {
+impl Serialize for usize {
     fn write(&self, out: &mut Vec<u8>) {
         (*self as u64).write(out);
     }
@@ -54,7 +54,7 @@ impl Keep for usize {
     }
 }
 
-impl Keep for bool {
+impl Serialize for bool {
     fn write(&self, out: &mut Vec<u8>) {
         u8::from(*self).write(out);
     }
@@ -67,7 +67,7 @@ impl Keep for bool {
     }
 }
 
-impl Keep for String {
+impl Serialize for String {
     fn write(&self, out: &mut Vec<u8>) {
         write_bytes(self.as_bytes(), out);
     }
@@ -76,7 +76,7 @@ impl Keep for String {
     }
 }
 
-impl<T: Keep> Keep for Option<T> {
+impl<T: Serialize> Serialize for Option<T> {
     fn write(&self, out: &mut Vec<u8>) {
         self.is_some().write(out);
         self.iter().for_each(|value| value.write(out));
@@ -86,7 +86,7 @@ impl<T: Keep> Keep for Option<T> {
     }
 }
 
-impl<T: Keep> Keep for Vec<T> {
+impl<T: Serialize> Serialize for Vec<T> {
     fn write(&self, out: &mut Vec<u8>) {
         self.len().write(out);
         self.iter().for_each(|value| value.write(out));
@@ -102,7 +102,7 @@ impl<T: Keep> Keep for Vec<T> {
     }
 }
 
-impl<const N: usize> Keep for [u32; N] {
+impl<const N: usize> Serialize for [u32; N] {
     fn write(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|value| value.write(out));
     }
@@ -115,7 +115,7 @@ impl<const N: usize> Keep for [u32; N] {
     }
 }
 
-impl<A: Keep, B: Keep> Keep for (A, B) {
+impl<A: Serialize, B: Serialize> Serialize for (A, B) {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
         self.1.write(out);
@@ -126,26 +126,26 @@ impl<A: Keep, B: Keep> Keep for (A, B) {
 }
 
 /// Keeps a structure as its fields, one after the other.
-macro_rules! keep_fields {
+macro_rules! serialize_fields {
     ($ty:ty { $($field:ident),* $(,)? }) => {
-        impl $crate::jit::emit::codec::Keep for $ty {
+        impl $crate::jit::emit::codec::Serialize for $ty {
             fn write(&self, out: &mut Vec<u8>) {
-                $($crate::jit::emit::codec::Keep::write(&self.$field, out);)*
+                $($crate::jit::emit::codec::Serialize::write(&self.$field, out);)*
             }
             fn read(input: &mut &[u8]) -> Option<Self> {
-                $(let $field = $crate::jit::emit::codec::Keep::read(input)?;)*
+                $(let $field = $crate::jit::emit::codec::Serialize::read(input)?;)*
                 Some(Self { $($field),* })
             }
         }
     };
 }
-pub(crate) use keep_fields;
+pub(crate) use serialize_fields;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn survives<T: Keep + PartialEq + std::fmt::Debug>(value: T) {
+    fn survives<T: Serialize + PartialEq + std::fmt::Debug>(value: T) {
         let mut bytes = vec![];
         value.write(&mut bytes);
         assert_eq!(read_all::<T>(&bytes).as_ref(), Some(&value));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn values_survive_and_pieces_are_none() {
+    fn values_round_trip_and_truncated_input_is_none() {
         survives(-5_i64);
         survives("text".to_owned());
         survives(vec![(1_u32, Some(true)), (2, None)]);

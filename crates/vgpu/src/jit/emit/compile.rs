@@ -1,16 +1,18 @@
 //! From plans to machine code: declares the functions of a kernel, emits and compiles each, and
 //! gathers the table that leads from places in the code back to instructions.
 
+use super::cached_image::CachedPart;
 use super::codec;
-use super::cold::Request;
-use super::image::{Builder, Image};
-use super::kept::KeptPart;
-use super::links::Link;
+use super::image::{Image, ImageBuilder};
+use super::out_of_line::SlowPathRequest;
+use super::relocations::RelocTarget;
 use crate::jit::bug;
-use crate::jit::lanes::plan::Plan;
-use crate::jit::lanes::usage::{self, SiteTable, Usage};
-use crate::jit::lanes::{self, layout, spin};
-use crate::jit::{Instrument, JitError, Keeping, RuntimeCalls, SharedLayout, SymbolLayout, Variant, Window, store};
+use crate::jit::simt::plan::Plan;
+use crate::jit::simt::usage::{self, SiteTable, Usage};
+use crate::jit::simt::{self, layout, spin_loops};
+use crate::jit::{
+    Instrument, JitError, ModuleCodeCache, RuntimeCalls, SharedLayout, SymbolLayout, Variant, Window, store,
+};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
@@ -23,7 +25,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 /// What the emission of every function can see.
-pub(crate) struct Env<'a> {
+pub(crate) struct EmitEnv<'a> {
     pub(crate) module: &'a ast::Module,
     pub(crate) shared: SharedLayout,
     pub(crate) instrument: Instrument,
@@ -35,19 +37,19 @@ pub(crate) struct Env<'a> {
     /// Functions that may retire lanes with `exit`, directly or in what they call.
     pub(crate) may_exit: HashMap<FuncId, bool>,
     /// Functions that may wait at a barrier of the block, themselves or in what they call.
-    pub(crate) waits: HashMap<FuncId, bool>,
+    pub(crate) may_wait_at_barrier: HashMap<FuncId, bool>,
     pub(crate) frontend: TargetFrontendConfig,
-    pub(crate) tables: HashMap<FuncId, Tables>,
-    /// What cold places ask for.
-    pub(crate) requests: RefCell<Vec<Request>>,
+    pub(crate) tables: HashMap<FuncId, BlockTables>,
+    /// What out-of-line stubs ask for.
+    pub(crate) requests: RefCell<Vec<SlowPathRequest>>,
 }
 
 /// Tables of a function with a byte for each block.
-pub(crate) struct Tables {
+pub(crate) struct BlockTables {
     /// Blocks at which masked code may return.
-    pub(crate) resume: Link,
+    pub(crate) resume: RelocTarget,
     /// Blocks that call another function.
-    pub(crate) calls: Link,
+    pub(crate) calls: RelocTarget,
 }
 
 /// A part of a kernel as machine code that can be put into memory.
@@ -57,7 +59,7 @@ pub(crate) struct PartImage {
     pub(crate) ids: Vec<FuncId>,
     /// Start, end and site of pieces of machine code, by start.
     pub(crate) ranges: Vec<[u32; 3]>,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<SlowPathRequest>,
 }
 
 /// The outer part of a kernel and what is known of the whole.
@@ -71,27 +73,30 @@ pub(crate) struct KernelImage {
 
 /// How much is done for the speed of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
+pub(crate) enum CompileEffort {
     /// Cranelift optimises.
-    Optimised,
+    Optimized,
     /// Long bodies keep their order.
-    InOrder,
+    KeepOrder,
     /// Registers are allocated in one pass too: code of any length compiles in proportion to it.
-    OnePass,
+    SinglePassRegalloc,
 }
 
 /// The code generator; `baseline` makes code for every processor of this architecture, `verify` verifies what it is given.
-pub(crate) fn isa(effort: Effort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
+pub(crate) fn isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
     static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 12] = [const { OnceLock::new() }; 12];
     let cell = &ISAS[effort as usize + 3 * usize::from(baseline) + 6 * usize::from(verify)];
     cell.get_or_init(|| make_isa(effort, baseline, verify)).clone()
 }
 
-fn make_isa(effort: Effort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
+fn make_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let options = [
-        ("opt_level", if effort == Effort::Optimised { "speed" } else { "none" }),
-        ("regalloc_algorithm", if effort == Effort::OnePass { "single_pass" } else { "backtracking" }),
+        ("opt_level", if effort == CompileEffort::Optimized { "speed" } else { "none" }),
+        (
+            "regalloc_algorithm",
+            if effort == CompileEffort::SinglePassRegalloc { "single_pass" } else { "backtracking" },
+        ),
         ("enable_verifier", if verify { "true" } else { "false" }),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
@@ -111,7 +116,7 @@ fn make_isa(effort: Effort, baseline: bool, verify: bool) -> Result<OwnedTargetI
 pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
     static NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
     let name = NAMES[usize::from(baseline)].get_or_init(|| {
-        let isa = isa(Effort::Optimised, baseline, false)?;
+        let isa = isa(CompileEffort::Optimized, baseline, false)?;
         let flags = isa.isa_flags();
         Ok(flags.iter().fold(isa.triple().to_string(), |name, flag| format!("{name} {flag}")))
     });
@@ -120,15 +125,15 @@ pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
 
 /// Statements of a block above which a kernel is compiled without optimisation: that keeps the
 /// order of long straight-line code, which NVVM has scheduled, and compiles quicker.
-const LARGE_BLOCK: usize = 16;
+const MAX_OPTIMIZED_BLOCK_STATEMENTS: usize = 16;
 
 /// Instructions of a function above which registers are allocated in one pass. The other way takes time with the
 /// square of the length, about 5 s here; code becomes some three times slower.
-const LARGE_FUNCTION: usize = 150_000;
+const MAX_FULL_REGALLOC_INSTRUCTIONS: usize = 150_000;
 
 /// What is to be compiled, and where the things are that the code will refer to.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct KernelSource {
     pub(crate) module: Arc<ast::Module>,
     pub(crate) kernel: FuncId,
     pub(crate) symbols: SymbolLayout,
@@ -136,20 +141,20 @@ pub(crate) struct Source {
     pub(crate) runtime: RuntimeCalls,
     pub(crate) instrument: Instrument,
     pub(crate) window: Window,
-    pub(crate) keeping: Option<Keeping>,
+    pub(crate) code_cache: Option<ModuleCodeCache>,
 }
 
-impl Source {
+impl KernelSource {
     /// An error that concerns the kernel as a whole.
-    pub(crate) fn plain_error(&self, message: impl Into<String>) -> JitError {
+    pub(crate) fn kernel_error(&self, message: impl Into<String>) -> JitError {
         let f = &self.module.functions[self.kernel.index()];
         JitError { message: message.into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 }
     }
 
     /// What code is made from.
     pub(crate) fn inputs(&self) -> Inputs {
-        let lanes::inline::Inlined { module, shared } =
-            lanes::inline::run(&lanes::addresses::lower(&self.module), self.kernel);
+        let simt::inline::Inlined { module, shared } =
+            simt::inline::run(&simt::param_addresses::lower_param_addresses(&self.module), self.kernel);
         let (kernel, variant, instrument, window) = (self.kernel, self.variant, self.instrument, self.window);
         Inputs { module, kernel, shared, variant, instrument, window }
     }
@@ -161,30 +166,36 @@ impl Source {
             let made_from = inputs.insert(Arc::new(self.inputs()));
             compile_outer(made_from)
         };
-        let image = bug::guarded(self, || self.kept(false, make))?;
+        let image = bug::catch_panics(self, || self.get_or_compile(false, make))?;
         Ok((image, inputs))
     }
 
     /// The masked part.
     pub(crate) fn masked(&self, inputs: Option<&Inputs>) -> Result<PartImage, JitError> {
-        bug::guarded(self, || self.kept(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked)))
+        bug::catch_panics(self, || {
+            self.get_or_compile(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked))
+        })
     }
 
     /// A part from the store, or made and put there.
-    fn kept<T: KeptPart>(&self, masked: bool, make: impl FnOnce() -> Result<T, JitError>) -> Result<T, JitError> {
-        let Some(keeping) = &self.keeping else { return make() };
+    fn get_or_compile<T: CachedPart>(
+        &self,
+        masked: bool,
+        make: impl FnOnce() -> Result<T, JitError>,
+    ) -> Result<T, JitError> {
+        let Some(code_cache) = &self.code_cache else { return make() };
         let name = &self.module.functions[self.kernel.index()].name;
-        let key = keeping.key(name, self.variant, &self.instrument, self.window.bits, masked);
-        let key = key.map_err(|e| self.plain_error(e))?;
-        if let Some(part) = keeping.store.find(&key).and_then(|bytes| codec::read_all(&bytes)) {
+        let key = code_cache.key(name, self.variant, &self.instrument, self.window.bits, masked);
+        let key = key.map_err(|e| self.kernel_error(e))?;
+        if let Some(part) = code_cache.store.get(&key).and_then(|bytes| codec::read_all(&bytes)) {
             store::LOADED.fetch_add(1, Ordering::Relaxed);
             return Ok(part);
         }
         let part = make()?;
-        if part.image().is_of_use_to_others() {
+        if part.image().is_cacheable() {
             let mut bytes = vec![];
             part.write(&mut bytes);
-            keeping.store.keep(&key, &bytes);
+            code_cache.store.put(&key, &bytes);
         }
         Ok(part)
     }
@@ -216,7 +227,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     let mut plans = vec![];
     let mut first_site = 0;
     let reachable = layout::reachable_functions(module, inputs.kernel);
-    let watching = spin::watching_functions(module, &reachable);
+    let watching = spin_loops::polling_functions(module, &reachable);
     for id in reachable {
         if module.functions[id.index()].defined {
             plans.push(Plan::new(module, id, inputs.variant, first_site, (&inputs.instrument, &watching))?);
@@ -230,13 +241,13 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
 fn compile_outer(inputs: &Inputs) -> Result<KernelImage, JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     if !f.defined {
-        return Err(plain("the kernel has no body", f));
+        return Err(function_error("the kernel has no body", f));
     }
     let plans = plans(inputs)?;
     let (part, frame_bytes) = build(inputs, &plans, Part::Outer)?;
     // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other errors
     // concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
-    let _ = emitted(inputs, &plans, Part::Masked, false);
+    let _ = emit_functions(inputs, &plans, Part::Masked, false);
     Ok(KernelImage {
         part,
         usage: usage::measure(&plans, inputs.kernel, &frame_bytes),
@@ -251,7 +262,7 @@ fn compile_masked(inputs: &Inputs) -> Result<PartImage, JitError> {
     Ok(build(inputs, &plans(inputs)?, Part::Masked)?.0)
 }
 
-fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
+fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
     JitError { message: message.into(), function: f.name.to_string(), span: Some(f.span), ptx_line: 0 }
 }
 
@@ -259,47 +270,47 @@ fn plain(message: impl Into<String>, f: &ast::Function) -> JitError {
 fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
     store::COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
-    let (c, requests) = emitted(inputs, plans, part, true)?;
+    let (c, requests) = emit_functions(inputs, plans, part, true)?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
     let Compiler { image, mut ranges, frame_bytes, .. } = c;
-    let image = image.finish().map_err(|e| plain(e, f))?;
+    let image = image.finish().map_err(|e| function_error(e, f))?;
     ranges.sort_unstable();
     Ok((PartImage { image, ids, ranges, requests }, frame_bytes))
 }
 
 /// Emits the functions of a part, and makes machine code of them if `compiles`.
-fn emitted(
+fn emit_functions(
     inputs: &Inputs,
     plans: &[Plan<'_>],
     part: Part,
     compiles: bool,
-) -> Result<(Compiler, Vec<Request>), JitError> {
+) -> Result<(Compiler, Vec<SlowPathRequest>), JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
-    let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > LARGE_BLOCK);
+    let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > MAX_OPTIMIZED_BLOCK_STATEMENTS);
     let in_order = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
-    let effort = if in_order { Effort::InOrder } else { Effort::Optimised };
-    let isa = isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| plain(e, f))?;
+    let effort = if in_order { CompileEffort::KeepOrder } else { CompileEffort::Optimized };
+    let isa = isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| function_error(e, f))?;
     let mut c = Compiler {
         frontend: isa.frontend_config(),
         isa,
         variant: inputs.variant,
         context: cranelift_codegen::Context::new(),
         builder: FunctionBuilderContext::new(),
-        image: Builder::default(),
+        image: ImageBuilder::default(),
         ranges: vec![],
         frame_bytes: HashMap::new(),
         compiles,
     };
     let tables = plans.iter().map(|p| Ok((p.id, c.tables(p)?)));
-    let tables = tables.collect::<Result<_, String>>().map_err(|e| plain(e, f))?;
+    let tables = tables.collect::<Result<_, String>>().map_err(|e| function_error(e, f))?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
-    let env = Env {
+    let env = EmitEnv {
         module: &inputs.module,
         instrument: inputs.instrument,
         window: inputs.window,
         variant: inputs.variant,
-        may_exit: may_exit(plans),
-        waits: waits(plans),
+        may_exit: functions_that_may_exit(plans),
+        may_wait_at_barrier: functions_that_may_wait(plans),
         shared: inputs.shared.clone(),
         versions: ids.iter().copied().zip(0..).collect(),
         frontend: c.frontend,
@@ -319,28 +330,28 @@ fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
 
 fn call_table(p: &Plan<'_>) -> Box<[u8]> {
     let calls =
-        |b: &crate::jit::lanes::body::Block<'_>| b.stmts.iter().any(|s| matches!(&*s.inst, ast::Inst::Call { .. }));
+        |b: &crate::jit::simt::body::Block<'_>| b.stmts.iter().any(|s| matches!(&*s.inst, ast::Inst::Call { .. }));
     p.body.blocks.iter().map(|b| u8::from(calls(b))).collect()
 }
 
 /// Which functions can execute `exit`; through a function pointer any can.
-fn may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
-    with_callers(plans, |p| p.body.blocks.iter().any(|b| b.term == crate::jit::lanes::body::Term::Exit))
+fn functions_that_may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
+    propagate_to_callers(plans, |p| p.body.blocks.iter().any(|b| b.term == crate::jit::simt::body::Term::Exit))
 }
 
 /// Which functions can wait at a barrier of the block.
-fn waits(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
+fn functions_that_may_wait(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
     let waits = |i: &ast::Inst| matches!(i, ast::Inst::Bar { kind, .. } if !matches!(kind, ast::BarKind::Arrive));
-    with_callers(plans, |p| p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst)))
+    propagate_to_callers(plans, |p| p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst)))
 }
 
 /// Functions for which `is` holds, or that call such a function.
-fn with_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> HashMap<FuncId, bool> {
+fn propagate_to_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> HashMap<FuncId, bool> {
     let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, is(p))).collect();
     loop {
         let before = map.values().filter(|v| **v).count();
         for p in plans {
-            let calls = crate::jit::lanes::usage::callees(p, plans);
+            let calls = crate::jit::simt::usage::callees(p, plans);
             if calls.iter().any(|c| map[c]) {
                 map.insert(p.id, true);
             }
@@ -357,7 +368,7 @@ struct Compiler {
     frontend: TargetFrontendConfig,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
-    image: Builder,
+    image: ImageBuilder,
     ranges: Vec<[u32; 3]>,
     frame_bytes: HashMap<FuncId, u32>,
     /// Whether machine code is made of what is emitted.
@@ -379,14 +390,14 @@ fn signature(part: Part, f: &ast::Function, conv: CallConv) -> Signature {
 }
 
 impl Compiler {
-    fn tables(&mut self, p: &Plan<'_>) -> Result<Tables, String> {
-        Ok(Tables { resume: self.image.table(&resume_table(p))?, calls: self.image.table(&call_table(p))? })
+    fn tables(&mut self, p: &Plan<'_>) -> Result<BlockTables, String> {
+        Ok(BlockTables { resume: self.image.table(&resume_table(p))?, calls: self.image.table(&call_table(p))? })
     }
 
     /// Emits one machine function with `emit` and compiles it.
     fn emit(
         &mut self,
-        env: &Env<'_>,
+        env: &EmitEnv<'_>,
         plan: &Plan<'_>,
         emit: impl FnOnce(FunctionBuilder<'_>) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
@@ -402,7 +413,7 @@ impl Compiler {
         }
         let show_code = std::env::var_os("RTCG_DUMP_ASM").is_some();
         self.context.set_disasm(show_code);
-        let fail = |e: String| plain(format!("code generation failed: {e}"), plan.f);
+        let fail = |e: String| function_error(format!("code generation failed: {e}"), plan.f);
         let isa = self.isa_of_function(env.part).map_err(fail)?;
         self.context.compile(&*isa, &mut ControlPlane::default()).map_err(|e| fail(format!("{:?}", e.inner)))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
@@ -418,14 +429,14 @@ impl Compiler {
     /// What compiles the function that was emitted last. Masked code never gets its registers in one pass: its values
     /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
     fn isa_of_function(&self, part: Part) -> Result<OwnedTargetIsa, String> {
-        let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > LARGE_FUNCTION;
+        let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > MAX_FULL_REGALLOC_INSTRUCTIONS;
         if !is_large || part != Part::Outer {
             return Ok(self.isa.clone());
         }
-        isa(Effort::OnePass, self.variant.baseline, self.variant.verify)
+        isa(CompileEffort::SinglePassRegalloc, self.variant.baseline, self.variant.verify)
     }
 
-    fn function(&mut self, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+    fn function(&mut self, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
         if env.part == Part::Masked {
             return self.emit(env, plan, |b| super::masked::emit(b, env, plan));
         }

@@ -4,19 +4,19 @@
 //! Establishes for every block of it: all 32 lanes exist and stand here; scalar registers hold
 //! what their class says.
 
-use super::cold::{BITS, Counters, Request};
-use super::compile::Env;
-use super::generate::{Gen, RegVars, Store, trusted};
-use super::host::{Host, MaskedSlot};
-use super::links::{self, runtime};
+use super::compile::EmitEnv;
+use super::emitter::{FunctionEmitter, RegisterStorage, RegisterVariables, trusted};
+use super::host_state::{HostState, MaskedSlot};
 use super::ops;
+use super::out_of_line::{LANE_BITS_INDEX, PcUpdate, SlowPathRequest};
+use super::relocations::{self, runtime};
 use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
 use crate::abi::{TrapKind, WARP_LANES, WarpCtx};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Term;
-use crate::jit::lanes::classes::Class;
-use crate::jit::lanes::plan::{LOCAL_ALIGN, Plan, header, pc};
-use crate::jit::lanes::widening::Check;
+use crate::jit::simt::body::Term;
+use crate::jit::simt::classes::Class;
+use crate::jit::simt::plan::{LOCAL_ALIGN, Plan, header, pc};
+use crate::jit::simt::stride_checks::StrideCheck;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use std::mem::offset_of;
 
 /// Emits the outer function of `plan`.
-pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -35,13 +35,13 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     let zero = b.ins().iconst(types::I64, 0);
     let (args, rets) = if plan.f.entry { (zero, zero) } else { (params[2], params[3]) };
     let vars = declare(&mut b, plan);
-    let mut g = Gen::new(b, env, plan, [params[0], frame, args, rets], Store::Converged(vars));
+    let mut g = FunctionEmitter::new(b, env, plan, [params[0], frame, args, rets], RegisterStorage::Converged(vars));
     let lanes = if plan.f.entry { g.ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
     g.reserve_local();
     let done = g.b.create_block();
     g.masked_entry = Some(g.b.create_block());
     g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
-    g.begin(lanes);
+    g.enter_converged(lanes);
     g.masked_call(done)?;
     if !env.variant.force_masked {
         let reached = plan.reached_converged();
@@ -57,32 +57,34 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     Ok(())
 }
 
-fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegVars> {
+fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegisterVariables> {
     let mut written = vec![false; plan.body.widths.len()];
     for st in plan.body.blocks.iter().flat_map(|x| &x.stmts) {
-        crate::jit::lanes::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
+        crate::jit::simt::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
     }
     (0..plan.body.widths.len())
         .map(|r| {
             if !written[r] {
-                return RegVars::None;
+                return RegisterVariables::None;
             }
             let w = plan.body.widths[r];
             let class = plan.classes.get(Reg(r as u32));
             let shape = if class.is_scalar() { Shape::Scalar } else { Shape::Chunk };
             let (ty, n) = (w.part_type(shape), w.n_parts(shape));
             if let Class::Chunked(_) = class {
-                return RegVars::PerChunk(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()));
+                return RegisterVariables::PerChunk(std::array::from_fn(|_| {
+                    (0..n).map(|_| b.declare_var(ty)).collect()
+                }));
             }
             if shape == Shape::Scalar {
-                return RegVars::Scalar((0..n).map(|_| b.declare_var(ty)).collect());
+                return RegisterVariables::Scalar((0..n).map(|_| b.declare_var(ty)).collect());
             }
-            RegVars::Chunks(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()))
+            RegisterVariables::Chunks(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()))
         })
         .collect()
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// Takes the function's local memory from the warp's.
     fn reserve_local(&mut self) {
         let zero = self.iconst32(0);
@@ -101,7 +103,7 @@ impl<'a> Gen<'a, '_> {
         let new = self.b.ins().iadd_imm_s(sp, i64::from(self.plan.local_pitch) * 32);
         let end = self.ctx_field(types::I64, offset_of!(WarpCtx, local_end));
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, new, end);
-        self.cold(over, |g| g.trap(TrapKind::StackOverflow));
+        self.emit_in_cold_block(over, |g| g.trap(TrapKind::StackOverflow));
         self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
         self.mark_local(sp, self.plan.local_used());
     }
@@ -123,15 +125,15 @@ impl<'a> Gen<'a, '_> {
     /// Reports a fault of the whole warp. Execution never goes on after it.
     pub(crate) fn trap(&mut self, kind: TrapKind) {
         let (kind, lane, site) =
-            (self.iconst32(kind as i64), self.iconst32(-1), self.site(crate::jit::lanes::sites::WARP));
+            (self.iconst32(kind as i64), self.iconst32(-1), self.site(crate::jit::simt::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let address = self.iconst64(0);
         let f = runtime!(trap);
-        links::call(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
+        relocations::call(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
     }
 
     /// Enters converged code when all lanes are there, else masked code at block 0.
-    fn begin(&mut self, lanes: Value) {
+    fn enter_converged(&mut self, lanes: Value) {
         let masked = self.masked_entry.unwrap_or(self.blocks[0]);
         if self.plan.f.entry && self.env.variant.full_warps && !self.env.variant.force_masked {
             self.b.ins().jump(self.blocks[0], &[]);
@@ -146,8 +148,8 @@ impl<'a> Gen<'a, '_> {
         }
         self.b.set_cold_block(partial);
         self.b.switch_to_block(partial);
-        self.put(lanes, BITS);
-        self.ask(Request::Spread(vec![], Counters::Bits(0, pc::DONE as u32)));
+        self.store_stub_value(lanes, LANE_BITS_INDEX);
+        self.emit_slow_path_call(SlowPathRequest::SpillScalars(vec![], PcUpdate::ByLaneBits(0, pc::DONE as u32)));
         self.b.ins().jump(masked, &[]);
     }
 
@@ -160,11 +162,11 @@ impl<'a> Gen<'a, '_> {
     fn call_masked(&mut self) -> Option<Value> {
         let super::compile::Part::Outer = &self.env.part else { return None };
         let host = self.ctx_field(types::I64, offset_of!(WarpCtx, host));
-        let slots = self.b.ins().load(types::I64, trusted(), host, offset_of!(Host, slots) as i32);
+        let slots = self.b.ins().load(types::I64, trusted(), host, offset_of!(HostState, slots) as i32);
         let slot = self.add(slots, i64::from(self.env.versions[&self.plan.id]) * size_of::<MaskedSlot>() as i64);
         let code = self.b.ins().load(types::I64, trusted(), slot, 0);
         let args = [self.ctx, self.frame, self.args, self.rets, slot];
-        links::call_computed(&mut self.b, code, &args, Some(types::I32))
+        relocations::call_computed(&mut self.b, code, &args, Some(types::I32))
     }
 
     /// Calls masked code and goes on where its lanes have met again.
@@ -198,20 +200,20 @@ impl<'a> Gen<'a, '_> {
     fn resume(&mut self, r: usize, masked: ir::Block) {
         let (mut scalars, mut homes): (Vec<Reg>, Vec<Vec<Variable>>) = (vec![], vec![]);
         for reg in self.plan.live[r].iter().map(|i| Reg(i as u32)) {
-            let Store::Converged(vars) = &self.store else { return };
+            let RegisterStorage::Converged(vars) = &self.store else { return };
             let home: Vec<Variable> = match vars[reg.index()].clone() {
-                RegVars::None => continue,
-                RegVars::Chunks(c) => {
+                RegisterVariables::None => continue,
+                RegisterVariables::Chunks(c) => {
                     self.reload_lanes(reg, &c);
                     continue;
                 }
-                RegVars::PerChunk(c) => c.iter().flatten().copied().collect(),
-                RegVars::Scalar(list) => list.to_vec(),
+                RegisterVariables::PerChunk(c) => c.iter().flatten().copied().collect(),
+                RegisterVariables::Scalar(list) => list.to_vec(),
             };
             scalars.push(reg);
             homes.push(home);
         }
-        let (values, good) = self.gather_scalars(&scalars);
+        let (values, good) = self.reload_scalars(&scalars);
         for (home, value) in homes.iter().zip(&values) {
             for (&v, &p) in home.iter().zip(value) {
                 self.b.def_var(v, p);
@@ -242,36 +244,41 @@ impl<'a> Gen<'a, '_> {
         self.b.switch_to_block(self.blocks[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
-        self.ends = crate::jit::lanes::ends::find(&plan.body, &plan.classes, &plan.live, block);
-        self.block_entry.clear();
-        if stmts.iter().any(|st| crate::jit::lanes::widening::needs_check(&plan.classes, st)) {
+        self.branch_endpoints = crate::jit::simt::branch_endpoints::find(&plan.body, &plan.classes, &plan.live, block);
+        self.checkpoint.clear();
+        if stmts.iter().any(|st| crate::jit::simt::stride_checks::needs_check(&plan.classes, st)) {
             for r in plan.live[block].iter() {
                 let value = self.snapshot(Reg(r as u32));
-                self.block_entry.push((Reg(r as u32), value));
+                self.checkpoint.push((Reg(r as u32), value));
             }
         }
         let segments = self.segments(stmts);
-        let pieces =
-            crate::jit::lanes::pieces::of_block(&plan.body, &plan.classes, stmts, &segments, plan.live_out(block));
+        let pieces = crate::jit::simt::segment_fission::of_block(
+            &plan.body,
+            &plan.classes,
+            stmts,
+            &segments,
+            plan.live_out(block),
+        );
         for (&(from, to, point), pieces) in segments.iter().zip(pieces) {
             let part = &stmts[from..to];
-            self.guarded(part, |g| if point { g.point(&part[0], false) } else { g.segment(part, &pieces) })?;
+            self.guarded(part, |g| if point { g.ordering_point(&part[0], false) } else { g.segment(part, &pieces) })?;
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(crate::jit::lanes::sites::WARP);
+        self.set_site(crate::jit::simt::sites::WARP);
         self.converged_term(block, done)?;
-        self.fill_edges();
+        self.fill_edge_blocks();
         Ok(())
     }
 
     /// Emits under the uniform guard of a segment, if it has one.
     fn guarded(
         &mut self,
-        stmts: &[crate::jit::lanes::body::Stmt<'a>],
+        stmts: &[crate::jit::simt::body::Stmt<'a>],
         f: impl FnOnce(&mut Self) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
         let Some(guard) = stmts[0].guard.filter(|g| self.class(g.reg).is_scalar()) else { return f(self) };
-        let p = self.use_scalar(guard.reg)[0];
+        let p = self.scalar_now(guard.reg)[0];
         let (then, next) = (self.b.create_block(), self.b.create_block());
         if guard.negated {
             self.b.ins().brif(p, next, &[], then, &[]);
@@ -290,13 +297,13 @@ impl<'a> Gen<'a, '_> {
     /// The value of a register, for a later spill: one entry when scalar, else one per chunk.
     pub(crate) fn snapshot(&mut self, r: Reg) -> SmallVec<[Parts; 4]> {
         if self.class(r).is_scalar() {
-            return SmallVec::from_iter([self.use_scalar(r)]);
+            return SmallVec::from_iter([self.scalar_now(r)]);
         }
         (0..CHUNKS).map(|c| self.read(r, c)).collect()
     }
 
     /// Writes registers to the frame, and sets the lanes' program counters.
-    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)], counters: Counters) {
+    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)], counters: PcUpdate) {
         let mut scalars = vec![];
         for (r, value) in values {
             if self.plan.classes.get(*r) == Class::Varying {
@@ -307,38 +314,38 @@ impl<'a> Gen<'a, '_> {
                 scalars.push((*r, value[0].clone()));
             }
         }
-        self.spread_scalars(&scalars, counters);
+        self.spill_scalars(&scalars, counters);
     }
 
     /// Leaves converged code for block `at`, where all lanes go on.
-    pub(crate) fn leave_to(&mut self, at: usize, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+    pub(crate) fn exit_to_masked(&mut self, at: usize, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
         let Some(masked) = self.masked_entry else { return };
-        self.spill(values, Counters::Same(at as u32));
+        self.spill(values, PcUpdate::All(at as u32));
         self.b.ins().jump(masked, &[]);
     }
 
     /// A flag that is not zero when a check fails, in any chunk.
-    pub(crate) fn failed_check(&mut self, check: Check) -> Value {
-        let (Check::Steady { class, .. } | Check::Positive { class, .. }) = check;
+    pub(crate) fn failed_check(&mut self, check: StrideCheck) -> Value {
+        let (StrideCheck::NoWrap { class, .. } | StrideCheck::NonNegative { class, .. }) = check;
         let Class::Chunked(_) = class else { return self.one_failed_check(check, WARP_LANES) };
         let flags: Vec<Value> = (0..CHUNKS)
             .map(|chunk| {
-                self.in_chunk = Some(chunk);
+                self.current_chunk = Some(chunk);
                 let flag = self.one_failed_check(check, CHUNK_LANES);
-                self.in_chunk = None;
+                self.current_chunk = None;
                 flag
             })
             .collect();
         self.fold(&flags, |g, a, b| g.b.ins().bor(a, b))
     }
 
-    fn one_failed_check(&mut self, check: Check, lanes: usize) -> Value {
+    fn one_failed_check(&mut self, check: StrideCheck, lanes: usize) -> Value {
         match check {
-            Check::Steady { operand, class, signed } => {
+            StrideCheck::NoWrap { operand, class, signed } => {
                 let reach = class.stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
                 self.one_wrap_check(operand, signed, reach)
             }
-            Check::Positive { operand, bits, .. } => {
+            StrideCheck::NonNegative { operand, bits, .. } => {
                 let width = if bits == 64 { Width::W64 } else { Width::W32 };
                 let first = self.scalar_operand(operand, width)[0];
                 self.b.ins().icmp_imm_s(IntCC::SignedLessThan, first, 0)
@@ -371,14 +378,14 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(leave);
         self.b.seal_block(next);
         self.b.switch_to_block(leave);
-        let values = std::mem::take(&mut self.block_entry);
-        self.leave_to(self.block, &values);
-        self.block_entry = values;
+        let values = std::mem::take(&mut self.checkpoint);
+        self.exit_to_masked(self.block, &values);
+        self.checkpoint = values;
         self.b.switch_to_block(next);
     }
 
     /// The block to jump to for an edge; back edges poll first.
-    fn edge(&mut self, from: usize, to: usize) -> ir::Block {
+    fn edge_block(&mut self, from: usize, to: usize) -> ir::Block {
         if !Plan::is_back_edge(from, to) {
             return self.blocks[to];
         }
@@ -387,7 +394,7 @@ impl<'a> Gen<'a, '_> {
         edge
     }
 
-    fn fill_edges(&mut self) {
+    fn fill_edge_blocks(&mut self) {
         for (edge, from, to) in std::mem::take(&mut self.pending_edges) {
             self.b.switch_to_block(edge);
             self.poll(self.plan.spins.contains(&(from, to)));
@@ -399,13 +406,13 @@ impl<'a> Gen<'a, '_> {
     pub(crate) fn poll(&mut self, spins: bool) {
         let flag = self.ctx_field(types::I64, offset_of!(WarpCtx, cancel));
         let stop = self.b.ins().load(types::I32, trusted(), flag, 0);
-        self.cold(stop, |g| {
+        self.emit_in_cold_block(stop, |g| {
             let f = runtime!(cancelled);
-            links::call(&mut g.b, f, &[g.ctx], None);
+            relocations::call(&mut g.b, f, &[g.ctx], None);
         });
         if spins {
             let f = runtime!(yield_now);
-            links::call(&mut self.b, f, &[self.ctx], None);
+            relocations::call(&mut self.b, f, &[self.ctx], None);
         }
     }
 
@@ -414,9 +421,9 @@ impl<'a> Gen<'a, '_> {
         match &plan.body.blocks[block].term {
             Term::Jump(to) => {
                 if plan.body.blocks[block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst)) {
-                    self.leave_if_exited(*to);
+                    self.exit_to_masked_if_exited(*to);
                 }
-                let to = self.edge(block, *to);
+                let to = self.edge_block(block, *to);
                 self.b.ins().jump(to, &[]);
             }
             Term::Return => {
@@ -427,18 +434,20 @@ impl<'a> Gen<'a, '_> {
                 self.b.ins().store(trusted(), all, self.ctx, offset_of!(WarpCtx, exited) as i32);
                 self.b.ins().jump(done, &[]);
             }
-            Term::Never => {
+            Term::Unreachable => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(1));
             }
             Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall)?,
-            Term::Any { guard, taken, fall } => {
-                let (t, f) = (self.edge(block, *taken), self.edge(block, *fall));
+            Term::UniformAny { guard, taken, fall } => {
+                let (t, f) = (self.edge_block(block, *taken), self.edge_block(block, *fall));
                 let masks = self.guard_lanes(*guard);
                 let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
                 let any = self.b.ins().vany_true(any);
                 self.b.ins().brif(any, t, &[], f, &[]);
             }
-            Term::Split { guard, all, some, none } => self.converged_split(block, *guard, [*all, *some, *none])?,
+            Term::PredicatedSplit { guard, all, some, none } => {
+                self.converged_split(block, *guard, [*all, *some, *none])?
+            }
             Term::Table { index, targets } => self.converged_table(block, *index, targets),
         }
         Ok(())
@@ -446,9 +455,9 @@ impl<'a> Gen<'a, '_> {
 
     /// Goes to `t` or `f` if the first and the last lane decide that; goes on in a cold block, where
     /// the masks are made, if not.
-    fn branch_by_ends(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<Parts>>, JitError> {
-        let Some(ends) = self.ends else { return Ok(None) };
-        let verdict = self.judge_ends(&ends);
+    fn branch_by_endpoints(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<Parts>>, JitError> {
+        let Some(ends) = self.branch_endpoints else { return Ok(None) };
+        let verdict = self.compare_endpoints(&ends);
         let parted = self.b.create_block();
         self.b.set_cold_block(parted);
         let undecided = match verdict.all {
@@ -470,14 +479,14 @@ impl<'a> Gen<'a, '_> {
     }
 
     fn converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) -> Result<(), JitError> {
-        let (t, f) = (self.edge(block, taken), self.edge(block, fall));
+        let (t, f) = (self.edge_block(block, taken), self.edge_block(block, fall));
         let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
         if self.class(guard.reg).is_scalar() {
-            let p = self.use_scalar(guard.reg)[0];
+            let p = self.scalar_now(guard.reg)[0];
             self.b.ins().brif(p, t, &[], f, &[]);
             return Ok(());
         }
-        let masks = match self.branch_by_ends(t, f)? {
+        let masks = match self.branch_by_endpoints(t, f)? {
             Some(masks) => masks,
             None => (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect(),
         };
@@ -499,7 +508,7 @@ impl<'a> Gen<'a, '_> {
         for (c, m) in masks.iter().enumerate() {
             self.store_lane_array(header::PC, c, m);
         }
-        self.spill(&values, Counters::Either(self.counter(taken) as u32, self.counter(fall) as u32));
+        self.spill(&values, PcUpdate::ByStoredMask(self.pc_of_block(taken) as u32, self.pc_of_block(fall) as u32));
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
         }
@@ -514,14 +523,15 @@ impl<'a> Gen<'a, '_> {
 
     fn converged_split(&mut self, block: usize, guard: Guard, [all, some, none]: [usize; 3]) -> Result<(), JitError> {
         let (all, none) = if guard.negated { (none, all) } else { (all, none) };
-        let never = self.plan.never_in_all(block);
-        let (all, some, none) = (self.edge(block, all), self.edge(block, some), self.edge(block, none));
-        let masks = match self.branch_by_ends(all, none)? {
+        let never = self.plan.never_unanimous_value(block);
+        let (all, some, none) =
+            (self.edge_block(block, all), self.edge_block(block, some), self.edge_block(block, none));
+        let masks = match self.branch_by_endpoints(all, none)? {
             Some(masks) => masks.into_iter().flatten().collect(),
             None => self.guard_lanes(Guard { reg: guard.reg, negated: false }),
         };
         if never == Some(false) {
-            self.branch_if_every(&masks, all, some);
+            self.branch_if_all_lanes(&masks, all, some);
             return Ok(());
         }
         let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
@@ -534,11 +544,11 @@ impl<'a> Gen<'a, '_> {
         self.b.ins().brif(any, more, &[], none, &[]);
         self.b.seal_block(more);
         self.b.switch_to_block(more);
-        self.branch_if_every(&masks, all, some);
+        self.branch_if_all_lanes(&masks, all, some);
         Ok(())
     }
 
-    fn branch_if_every(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
+    fn branch_if_all_lanes(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
         let all = self.fold(masks, |g, a, b| g.b.ins().band(a, b));
         let all = self.b.ins().vall_true(all);
         self.b.ins().brif(all, every, &[], else_to, &[]);
@@ -553,9 +563,9 @@ impl<'a> Gen<'a, '_> {
     }
 
     fn converged_table(&mut self, block: usize, index: Reg, targets: &[usize]) {
-        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.edge(block, t)).collect();
+        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.edge_block(block, t)).collect();
         if self.class(index) == Class::Uniform {
-            let i = self.use_scalar(index)[0];
+            let i = self.scalar_now(index)[0];
             self.jump_table(i, &edges);
             return;
         }
@@ -573,7 +583,7 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(agree);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
-        self.spill(&values, Counters::Kept);
+        self.spill(&values, PcUpdate::Unchanged);
         for (c, l) in lanes.iter().enumerate() {
             let pcs = self.table_targets(l, targets);
             self.store_lane_array(header::PC, c, &pcs);
@@ -594,10 +604,10 @@ impl<'a> Gen<'a, '_> {
 
     /// The block each lane goes to by its index; beyond the table the last one.
     pub(crate) fn table_targets(&mut self, index: &Parts, targets: &[usize]) -> Parts {
-        let last = self.splat32(self.counter(targets[targets.len() - 1]));
+        let last = self.splat32(self.pc_of_block(targets[targets.len() - 1]));
         let mut pcs: Parts = index.iter().map(|_| last).collect();
         for (i, &t) in targets.iter().enumerate() {
-            let (number, target) = (self.splat32(i as i64), self.splat32(self.counter(t)));
+            let (number, target) = (self.splat32(i as i64), self.splat32(self.pc_of_block(t)));
             for (p, &v) in pcs.iter_mut().zip(index) {
                 let here = self.b.ins().icmp(IntCC::Equal, v, number);
                 *p = self.b.ins().bitselect(here, target, *p);

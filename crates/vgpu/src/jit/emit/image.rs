@@ -1,10 +1,10 @@
 //! Machine code that can be put into memory anywhere: bytes, the places in them that name something
-//! ([`Link`]), and what belongs to them. [`Builder`] makes one of the functions that Cranelift has
-//! compiled, [`Placed`] is one in memory.
+//! ([`RelocTarget`]), and what belongs to them. [`ImageBuilder`] makes one of the functions that Cranelift has
+//! compiled, [`MappedImage`] is one in memory.
 #![allow(unsafe_code)]
 
 use super::libcalls;
-use super::links::Link;
+use super::relocations::RelocTarget;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function};
 use cranelift_codegen::isa::TargetIsa;
@@ -13,10 +13,10 @@ use std::ptr::NonNull;
 
 /// A place of eight bytes that is to hold an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reference {
+pub(crate) struct Relocation {
     /// Offset of the place.
     pub(crate) at: u32,
-    pub(crate) link: Link,
+    pub(crate) link: RelocTarget,
     /// To be added to the address.
     pub(crate) addend: i64,
 }
@@ -25,20 +25,20 @@ pub(crate) struct Reference {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) references: Vec<Reference>,
+    pub(crate) references: Vec<Relocation>,
     /// Start and end of each function.
     pub(crate) functions: Vec<(u32, u32)>,
 }
 
 impl Image {
     /// Whether other programs can use it.
-    pub(crate) fn is_of_use_to_others(&self) -> bool {
-        !self.references.iter().any(|r| matches!(r.link, Link::Local(_)))
+    pub(crate) fn is_cacheable(&self) -> bool {
+        !self.references.iter().any(|r| matches!(r.link, RelocTarget::UnlistedHostFunction(_)))
     }
 }
 
 /// A call between two functions of an image.
-struct Near {
+struct RelativeCall {
     at: u32,
     to: u32,
     addend: i64,
@@ -47,24 +47,24 @@ struct Near {
 
 /// An image in the making.
 #[derive(Default)]
-pub(crate) struct Builder {
+pub(crate) struct ImageBuilder {
     image: Image,
-    near: Vec<Near>,
+    near: Vec<RelativeCall>,
 }
 
-impl Builder {
-    /// Adds constant bytes, which [`Link::Place`] leads to.
-    pub(crate) fn table(&mut self, bytes: &[u8]) -> Result<Link, String> {
+impl ImageBuilder {
+    /// Adds constant bytes, which [`RelocTarget::ImageOffset`] leads to.
+    pub(crate) fn table(&mut self, bytes: &[u8]) -> Result<RelocTarget, String> {
         let at = self.end()?;
         self.image.bytes.extend_from_slice(bytes);
-        Ok(Link::Place(at))
+        Ok(RelocTarget::ImageOffset(at))
     }
 
     fn end(&self) -> Result<u32, String> {
         u32::try_from(self.image.bytes.len()).map_err(|_| "the machine code has more than 4 GiB".to_owned())
     }
 
-    /// Adds a function, which [`Link::Own`] leads to with the number of those before it; where it starts.
+    /// Adds a function, which [`RelocTarget::ImageFunction`] leads to with the number of those before it; where it starts.
     pub(crate) fn function(&mut self, code: &CompiledCode, f: &Function, isa: &dyn TargetIsa) -> Result<u32, String> {
         let align = u64::from(code.buffer.alignment)
             .max(u64::from(isa.function_alignment().minimum))
@@ -79,12 +79,16 @@ impl Builder {
             let FinalizedRelocTarget::ExternalName(name) = &r.target else {
                 return Err(format!("code refers to {:?}", r.target));
             };
-            let link = link_of(name, f).ok_or_else(|| format!("code refers to {name:?}"))?;
+            let link = target_of(name, f).ok_or_else(|| format!("code refers to {name:?}"))?;
             let at = start + r.offset;
             match (r.kind, link) {
-                (Reloc::Abs8, Link::Own(_)) => return Err("code takes the address of a function".to_owned()),
-                (Reloc::Abs8, _) => self.image.references.push(Reference { at, link, addend: r.addend }),
-                (kind, Link::Own(to)) => self.near.push(Near { at, to, addend: r.addend, kind }),
+                (Reloc::Abs8, RelocTarget::ImageFunction(_)) => {
+                    return Err("code takes the address of a function".to_owned());
+                }
+                (Reloc::Abs8, _) => self.image.references.push(Relocation { at, link, addend: r.addend }),
+                (kind, RelocTarget::ImageFunction(to)) => {
+                    self.near.push(RelativeCall { at, to, addend: r.addend, kind })
+                }
                 (kind, _) => return Err(format!("code refers to {link:?} by {kind:?}")),
             }
         }
@@ -106,10 +110,10 @@ impl Builder {
     }
 }
 
-fn link_of(name: &ExternalName, f: &Function) -> Option<Link> {
+fn target_of(name: &ExternalName, f: &Function) -> Option<RelocTarget> {
     match name {
-        ExternalName::User(name) => Link::of_name(&f.params.user_named_funcs()[*name]),
-        ExternalName::LibCall(call) => libcalls::address(*call).map(Link::rust),
+        ExternalName::User(name) => RelocTarget::from_name(&f.params.user_named_funcs()[*name]),
+        ExternalName::LibCall(call) => libcalls::address(*call).map(RelocTarget::rust),
         _ => None,
     }
 }
@@ -130,32 +134,34 @@ fn call_word(kind: Reloc, word: u32, distance: i64) -> Result<u32, String> {
 
 /// An image in executable memory, which is freed when dropped.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct MappedImage {
     base: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: the memory is never written again.
-unsafe impl Send for Placed {}
+unsafe impl Send for MappedImage {}
 // SAFETY: as above.
-unsafe impl Sync for Placed {}
+unsafe impl Sync for MappedImage {}
 
-impl Placed {
+impl MappedImage {
     /// Puts an image into memory; `address` tells where the things are that it refers to outside of itself.
-    pub(crate) fn new(image: &Image, address: impl Fn(Link) -> Option<usize>) -> Result<Placed, String> {
+    pub(crate) fn new(image: &Image, address: impl Fn(RelocTarget) -> Option<usize>) -> Result<MappedImage, String> {
         let len = image.bytes.len().max(1);
         let failed = |what: &str| format!("{what} {len} bytes of machine code: {}", std::io::Error::last_os_error());
         let (rw, how) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: asks for new memory.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), len, rw, how, -1, 0) };
         let base = NonNull::new(at.cast::<u8>()).filter(|_| at != libc::MAP_FAILED);
-        let placed = Placed { base: base.ok_or_else(|| failed("no memory for"))?, len };
+        let placed = MappedImage { base: base.ok_or_else(|| failed("no memory for"))?, len };
         // SAFETY: the memory is new and has this length.
         let bytes = unsafe { std::slice::from_raw_parts_mut(placed.base.as_ptr(), image.bytes.len()) };
         bytes.copy_from_slice(&image.bytes);
         for r in &image.references {
             let target = match r.link {
-                Link::Place(offset) => Some(placed.at(offset)).filter(|_| (offset as usize) < image.bytes.len()),
+                RelocTarget::ImageOffset(offset) => {
+                    Some(placed.at(offset)).filter(|_| (offset as usize) < image.bytes.len())
+                }
                 link => address(link),
             };
             let target = target.ok_or_else(|| format!("code refers to {:?}, which does not exist", r.link))?;
@@ -185,7 +191,7 @@ impl Placed {
     }
 }
 
-impl Drop for Placed {
+impl Drop for MappedImage {
     fn drop(&mut self) {
         // SAFETY: a kernel is dropped only when no launch runs it.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };

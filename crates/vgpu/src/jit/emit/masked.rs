@@ -5,27 +5,28 @@
 //! Returns the number of a resumable block when all 32 lanes stand there, else -1 when all lanes
 //! have left the function.
 
-use super::compile::Env;
-use super::generate::{Gen, MaskedRegs, Store, trusted};
-use super::links::{self, Link};
+use super::compile::EmitEnv;
+use super::emitter::{FunctionEmitter, MaskedRegs, RegisterStorage, trusted};
 use super::ops;
+use super::relocations::{self, RelocTarget};
 use super::values::{CHUNKS, Parts, Width};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::lanes::body::Term;
-use crate::jit::lanes::plan::{Plan, header, pc};
+use crate::jit::simt::body::Term;
+use crate::jit::simt::plan::{Plan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 /// Emits the masked function of `plan`.
-pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
     let p = b.block_params(entry).to_vec();
-    let mut g = Gen::new(b, env, plan, [p[0], p[1], p[2], p[3]], Store::Masked(MaskedRegs::default()));
+    let mut g =
+        FunctionEmitter::new(b, env, plan, [p[0], p[1], p[2], p[3]], RegisterStorage::Masked(MaskedRegs::default()));
     let dispatch = g.b.create_block();
     g.b.append_block_param(dispatch, types::I32);
     g.dispatch = Some(dispatch);
@@ -43,13 +44,13 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &Env<'_>, plan: &Plan<'_>) -
     Ok(())
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     fn dispatcher(&mut self, dispatch: ir::Block) {
         self.b.switch_to_block(dispatch);
         let first = self.b.block_params(dispatch)[0];
         let pcs: Vec<Value> = (0..CHUNKS).flat_map(|c| self.lane_array(header::PC, c)).collect();
-        let min = self.least(&pcs);
-        let min = if self.env.instrument.random.is_some() { self.random_choice(min) } else { self.fair_choice(min) };
+        let min = self.min_pc(&pcs);
+        let min = if self.env.instrument.random.is_some() { self.pick_randomly(min) } else { self.pick_fairly(min) };
         let run = self.b.create_block();
         let (which, forced) = (self.b.append_block_param(run, types::I32), self.b.append_block_param(run, types::I32));
         let parked = self.b.create_block();
@@ -57,13 +58,13 @@ impl<'a> Gen<'a, '_> {
         let is_parked = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, min, pc::PARK_WARP);
         self.b.ins().brif(is_parked, parked, &[], run, &[min.into(), no.into()]);
         self.b.switch_to_block(parked);
-        self.parked(min, dispatch, run);
+        self.resolve_parked_lanes(min, dispatch, run);
         self.b.switch_to_block(run);
-        self.run(which, forced, first, &pcs);
+        self.run_block(which, forced, first, &pcs);
     }
 
     /// The smallest of all lanes' counters.
-    fn least(&mut self, pcs: &[Value]) -> Value {
+    fn min_pc(&mut self, pcs: &[Value]) -> Value {
         let mut list = pcs.to_vec();
         while list.len() > 1 {
             list = list.chunks(2).map(|p| self.b.ins().smin(p[0], p[1])).collect();
@@ -76,7 +77,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Every so often a group other than the first, so that a spinning group cannot starve it.
-    fn fair_choice(&mut self, min: Value) -> Value {
+    fn pick_fairly(&mut self, min: Value) -> Value {
         if self.plan.spins.is_empty() {
             return min;
         }
@@ -87,24 +88,24 @@ impl<'a> Gen<'a, '_> {
         let choice = self.b.append_block_param(next, types::I32);
         self.b.ins().brif(due, pick, &[], next, &[min.into()]);
         self.b.switch_to_block(pick);
-        let f = Link::rust(super::slow::pick_other as *const () as usize);
-        let other = links::call(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
+        let f = RelocTarget::rust(super::slow_paths::pick_next_group as *const () as usize);
+        let other = relocations::call(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
         self.b.ins().jump(next, &[other.into()]);
         self.b.switch_to_block(next);
         choice
     }
 
     /// A random group of lanes that can run, or part of it.
-    fn random_choice(&mut self, min: Value) -> Value {
-        let table = links::address(&mut self.b, self.env.tables[&self.plan.id].calls);
-        let f = Link::rust(super::slow::pick_at_random as *const () as usize);
+    fn pick_randomly(&mut self, min: Value) -> Value {
+        let table = relocations::address(&mut self.b, self.env.tables[&self.plan.id].calls);
+        let f = RelocTarget::rust(super::slow_paths::pick_random_group as *const () as usize);
         let args = [self.ctx, self.frame, table, min];
-        links::call(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
+        relocations::call(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
     }
 
     /// No lane can run: all have left, or a warp operation goes on with those that came, or the
     /// warp arrives at a barrier.
-    fn parked(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
+    fn resolve_parked_lanes(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
         let (left, waiting, warp, barrier) =
             (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
         let gone = self.b.ins().icmp_imm_u(IntCC::Equal, min, pc::DONE);
@@ -119,16 +120,16 @@ impl<'a> Gen<'a, '_> {
         let yes = self.iconst32(1);
         self.b.ins().jump(run, &[min.into(), yes.into()]);
         self.b.switch_to_block(barrier);
-        let f = Link::rust(super::slow::barrier as *const () as usize);
-        links::call(&mut self.b, f, &[self.ctx, self.frame], None);
+        let f = RelocTarget::rust(super::slow_paths::barrier as *const () as usize);
+        relocations::call(&mut self.b, f, &[self.ctx, self.frame], None);
         let no = self.iconst32(0);
         self.b.ins().jump(dispatch, &[no.into()]);
     }
 
     /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
-    fn run(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
-        self.b.ins().store(trusted(), forced, self.frame, header::FORCED);
-        let number = !(pc::PARK_WARP | pc::LATE);
+    fn run_block(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
+        self.b.ins().store(trusted(), forced, self.frame, header::FORCE_WARP_OP);
+        let number = !(pc::PARK_WARP | pc::BEFORE_BLOCK_WAIT);
         let block = self.b.ins().band_imm_u(which, number & 0xffff_ffff);
         let key = self.b.ins().splat(types::I32X4, block);
         let keep = self.splat32(number);
@@ -150,7 +151,7 @@ impl<'a> Gen<'a, '_> {
             let (check, leave, stay) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
             self.b.ins().brif(may, check, &[], stay, &[]);
             self.b.switch_to_block(check);
-            let table = links::address(&mut self.b, self.env.tables[&self.plan.id].resume);
+            let table = relocations::address(&mut self.b, self.env.tables[&self.plan.id].resume);
             let index = self.b.ins().uextend(types::I64, block);
             let at = self.b.ins().iadd(table, index);
             let resumable = self.b.ins().uload8(types::I32, trusted(), at, 0);
@@ -174,7 +175,7 @@ impl<'a> Gen<'a, '_> {
 
     fn masked_block(&mut self, block: usize) -> Result<(), JitError> {
         self.block = block;
-        self.store = Store::Masked(MaskedRegs::default());
+        self.store = RegisterStorage::Masked(MaskedRegs::default());
         self.b.switch_to_block(self.blocks[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
@@ -182,20 +183,20 @@ impl<'a> Gen<'a, '_> {
         for (i, &(from, to, point)) in segments.iter().enumerate() {
             let part = &stmts[from..to];
             let last = i + 1 == segments.len();
-            if point { self.point(&part[0], last)? } else { self.masked_segment(part, last)? }
+            if point { self.ordering_point(&part[0], last)? } else { self.masked_segment(part, last)? }
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(crate::jit::lanes::sites::WARP);
+        self.set_site(crate::jit::simt::sites::WARP);
         self.masked_term(block)
     }
 
     /// Stores what the block wrote and others read to the frame, for the active lanes of a chunk.
     pub(crate) fn write_back(&mut self, chunk: usize) {
-        let Store::Masked(m) = &self.store else { return };
+        let RegisterStorage::Masked(m) = &self.store else { return };
         let out = self.plan.live_out(self.block);
         let dirty: Vec<Reg> = m.dirty.iter().copied().filter(|r| out.contains(r.index())).collect();
         for r in dirty {
-            let Store::Masked(m) = &self.store else { return };
+            let RegisterStorage::Masked(m) = &self.store else { return };
             let Some(new) = m.cache.get(&(r.0, chunk)).cloned() else { continue };
             let Some(mask) = self.exec_mask(chunk) else { return };
             let old = self.load_slot(r, chunk);
@@ -206,14 +207,14 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// The counter of lanes that go on at block `to`.
-    pub(crate) fn counter(&self, to: usize) -> i64 {
-        let calls = |i: &Inst| matches!(i, Inst::Call { callee, .. } if self.callee_waits(callee));
+    pub(crate) fn pc_of_block(&self, to: usize) -> i64 {
+        let calls = |i: &Inst| matches!(i, Inst::Call { callee, .. } if self.callee_may_wait(callee));
         let late = self.plan.body.blocks[to].stmts.iter().any(|s| calls(&s.inst));
-        to as i64 + if late { pc::LATE } else { 0 }
+        to as i64 + if late { pc::BEFORE_BLOCK_WAIT } else { 0 }
     }
 
     /// Sets the counters of the active lanes and goes to the dispatcher.
-    pub(crate) fn go(&mut self, targets: impl Fn(&mut Self, usize) -> Parts) {
+    pub(crate) fn set_pcs_and_dispatch(&mut self, targets: impl Fn(&mut Self, usize) -> Parts) {
         for c in 0..CHUNKS {
             let to = targets(self, c);
             let Some(mask) = self.exec_mask(c) else { return };
@@ -221,10 +222,10 @@ impl<'a> Gen<'a, '_> {
             let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], to[i], old[i])).collect();
             self.store_lane_array(header::PC, c, &new);
         }
-        self.dispatch_again();
+        self.jump_to_dispatcher();
     }
 
-    fn dispatch_again(&mut self) {
+    fn jump_to_dispatcher(&mut self) {
         let again = self.iconst32(0);
         if let Some(d) = self.dispatch {
             self.b.ins().jump(d, &[again.into()]);
@@ -232,9 +233,9 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// All active lanes go to the counter `to`.
-    pub(crate) fn go_all(&mut self, to: i64) {
+    pub(crate) fn set_all_pcs_and_dispatch(&mut self, to: i64) {
         let v = self.splat32(to);
-        self.go(|_, _| Parts::from_slice(&[v, v]));
+        self.set_pcs_and_dispatch(|_, _| Parts::from_slice(&[v, v]));
     }
 
     fn masked_term(&mut self, block: usize) -> Result<(), JitError> {
@@ -257,32 +258,32 @@ impl<'a> Gen<'a, '_> {
             .filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
         match &body.term {
             Term::Jump(to) if bar.is_some() => {
-                self.go_all(pc::PARK_BAR + self.counter(*to));
+                self.set_all_pcs_and_dispatch(pc::PARK_BAR + self.pc_of_block(*to));
             }
             Term::Jump(to) => self.masked_jump(*to),
-            Term::Return => self.go_all(pc::DONE),
+            Term::Return => self.set_all_pcs_and_dispatch(pc::DONE),
             Term::Exit => {
                 let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| self.exec_mask(c)).collect();
-                let bits = self.bits_of(&masks);
+                let bits = self.mask_to_lane_bits(&masks);
                 let old = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
                 let new = self.b.ins().bor(old, bits);
                 self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, exited) as i32);
-                self.go_all(pc::DONE);
+                self.set_all_pcs_and_dispatch(pc::DONE);
             }
-            Term::Never => {
+            Term::Unreachable => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(4));
             }
             Term::Branch { guard, taken, fall }
-            | Term::Any { guard, taken, fall }
-            | Term::Split { guard, all: taken, none: fall, .. } => {
+            | Term::UniformAny { guard, taken, fall }
+            | Term::PredicatedSplit { guard, all: taken, none: fall, .. } => {
                 let (t, f) = if guard.negated { (*fall, *taken) } else { (*taken, *fall) };
-                let (t, f) = (self.splat32(self.counter(t)), self.splat32(self.counter(f)));
-                self.go(|g, c| {
+                let (t, f) = (self.splat32(self.pc_of_block(t)), self.splat32(self.pc_of_block(f)));
+                self.set_pcs_and_dispatch(|g, c| {
                     let p = g.read(guard.reg, c);
                     p.iter().map(|&m| g.b.ins().bitselect(m, t, f)).collect()
                 });
             }
-            Term::Table { index, targets } => self.go(|g, c| {
+            Term::Table { index, targets } => self.set_pcs_and_dispatch(|g, c| {
                 let i = g.read(*index, c);
                 let from = g.width(*index);
                 let i = ops::fit_source(&mut g.cx(), super::values::Shape::Chunk, &i, from, Width::W32);
@@ -297,11 +298,11 @@ impl<'a> Gen<'a, '_> {
         let plan = self.plan;
         let called = plan.body.blocks[self.block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst));
         if !called {
-            return self.go_all(self.counter(to));
+            return self.set_all_pcs_and_dispatch(self.pc_of_block(to));
         }
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
-        let (go, done) = (self.splat32(self.counter(to)), self.splat32(pc::DONE));
-        self.go(|g, c| {
+        let (go, done) = (self.splat32(self.pc_of_block(to)), self.splat32(pc::DONE));
+        self.set_pcs_and_dispatch(|g, c| {
             let part = g.b.ins().ushr_imm_u(exited, c as i64 * 8);
             let gone = ops::bits_to_mask(&mut g.cx(), part);
             gone.iter().map(|&m| g.b.ins().bitselect(m, done, go)).collect()

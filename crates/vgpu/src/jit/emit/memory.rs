@@ -3,17 +3,17 @@
 //!
 //! Establishes: no access is made natively before `(address ^ base) & mask` is known to be zero,
 //! where the mask holds the bits above the window and those below the alignment; the exceptions
-//! are addresses the compiler made itself. Otherwise a cold call decides.
+//! are addresses the compiler made itself. Otherwise an out-of-line call decides.
 
-use super::cold::{Addresses, Check, Request};
-use super::generate::{Gen, trusted};
-use super::links::{self, Link};
+use super::emitter::{FunctionEmitter, trusted};
 use super::ops;
+use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
+use super::relocations::{self, RelocTarget};
 use super::values::{CHUNK_LANES, Parts, Width};
 use crate::abi::WarpCtx;
-use crate::jit::lanes::classes::Class;
-use crate::jit::lanes::plan::header;
-use crate::jit::{JitError, lanes::layout::SharedVar};
+use crate::jit::simt::classes::Class;
+use crate::jit::simt::plan::header;
+use crate::jit::{JitError, simt::layout::SharedVar};
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
@@ -21,7 +21,7 @@ use std::mem::offset_of;
 
 /// A scalar address: lane `i` accesses `base + offset + i * stride`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Prepared {
+pub(crate) struct ScalarAddress {
     pub(crate) base: Value,
     pub(crate) offset: i32,
     pub(crate) stride: i64,
@@ -33,10 +33,10 @@ pub(crate) struct Prepared {
 
 /// Where the lanes of a chunk access memory.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
-    Scalar(Prepared),
+pub(crate) enum LaneLocation {
+    Strided(ScalarAddress),
     /// One absolute address per lane, as 4 x `I64X2`.
-    Lanes(Parts),
+    PerLane(Parts),
 }
 
 /// What is accessed: `count` elements of `ty`.
@@ -57,7 +57,7 @@ impl<'x> Access<'x> {
         Access { space, ty, addr, elements }
     }
     /// Whether lanes touch one range without gaps, of elements that have a vector form.
-    pub(crate) fn side_by_side(&self, p: &Prepared) -> bool {
+    pub(crate) fn side_by_side(&self, p: &ScalarAddress) -> bool {
         let bytes = i64::from(self.ty.bytes());
         self.elements.len() == 1 && p.stride == bytes && bytes <= 8
     }
@@ -67,7 +67,7 @@ impl<'x> Access<'x> {
     }
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// The value of a symbol's address plus `off`, as `mov` gives it: an offset for shared
     /// variables, else absolute; lane 0's for `.local` variables.
     pub(crate) fn symbol_scalar(&mut self, s: Symbol, off: i64, w: Width) -> Parts {
@@ -77,7 +77,7 @@ impl<'a> Gen<'a, '_> {
                     let fixed = i64::from(self.shared_offset(SharedVar::Module(g.0)));
                     self.iconst64(fixed.wrapping_add(off))
                 } else {
-                    let at = links::address(&mut self.b, Link::Variable(g.0));
+                    let at = relocations::address(&mut self.b, RelocTarget::ModuleVariable(g.0));
                     self.add(at, off)
                 }
             }
@@ -116,7 +116,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Whether the address needs no check because it is made of a symbol.
-    pub(super) fn by_symbol(&self, a: &Addr) -> bool {
+    pub(super) fn is_symbol_address(&self, a: &Addr) -> bool {
         matches!(a.base, AddrBase::Symbol(_))
     }
 
@@ -128,10 +128,10 @@ impl<'a> Gen<'a, '_> {
         let AddrBase::Symbol(s) = access.addr.base else { return None };
         match s {
             Symbol::Param(p) if !self.plan.f.entry => {
-                Some((self.args, i64::from(crate::jit::lanes::plan::record_offsets(&self.plan.f.params)[p as usize])))
+                Some((self.args, i64::from(crate::jit::simt::plan::record_offsets(&self.plan.f.params)[p as usize])))
             }
             Symbol::Return(p) => {
-                Some((self.rets, i64::from(crate::jit::lanes::plan::record_offsets(&self.plan.f.returns)[p as usize])))
+                Some((self.rets, i64::from(crate::jit::simt::plan::record_offsets(&self.plan.f.returns)[p as usize])))
             }
             Symbol::Local(v) => Some((self.frame, i64::from(*self.plan.records.get(&v.0)?))),
             _ => None,
@@ -139,7 +139,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Changes the elements of an access to a record to their interleaved places.
-    pub(crate) fn record_access(&mut self, access: &mut Access<'_>) -> Option<Prepared> {
+    pub(crate) fn record_access(&mut self, access: &mut Access<'_>) -> Option<ScalarAddress> {
         let (base, at) = self.record(access)?;
         let place = |e: i32| {
             let o = access.addr.offset as i32 + e;
@@ -149,7 +149,7 @@ impl<'a> Gen<'a, '_> {
         let elements = access.elements.iter().map(|&e| place(e) - first).collect();
         access.elements = elements;
         let base = self.add(base, at + i64::from(first));
-        Some(Prepared { base, offset: 0, stride: 8, safe: true, checked: true })
+        Some(ScalarAddress { base, offset: 0, stride: 8, safe: true, checked: true })
     }
 
     /// Lane 0's absolute address of an access whose address is uniform or affine.
@@ -168,7 +168,7 @@ impl<'a> Gen<'a, '_> {
         }
         // Lane 0 may be inactive and its offset negative, the other lanes' count from there.
         let shared = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
-        let offset = if self.by_symbol(a) {
+        let offset = if self.is_symbol_address(a) {
             plain
         } else {
             let low = self.b.ins().ireduce(types::I32, plain);
@@ -188,7 +188,7 @@ impl<'a> Gen<'a, '_> {
     pub(crate) fn check_scalar(
         &mut self,
         access: &Access<'_>,
-        p: &Prepared,
+        p: &ScalarAddress,
         lane_mask: Option<(usize, Option<&Parts>)>,
     ) {
         let bits = self.check_bits(access);
@@ -210,29 +210,29 @@ impl<'a> Gen<'a, '_> {
         }
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
         let (chunk, mask) = (lane_mask.map(|(c, _)| c), lane_mask.and_then(|(_, m)| m.cloned()));
-        let check = Check {
-            site: self.site(crate::jit::lanes::sites::WARP),
+        let check = AddressCheck {
+            site: self.site(crate::jit::simt::sites::WARP),
             info: access.bytes(),
             states: false,
             lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
             mask: mask.as_ref().map(|_| 2),
-            addresses: Addresses::Line { value: 0, offset: i64::from(p.offset), stride: p.stride },
+            addresses: LaneAddresses::Strided { value: 0, offset: i64::from(p.offset), stride: p.stride },
         };
         let base = p.base;
-        self.cold(bad, |g| {
-            g.put(base, 0);
-            g.put_vectors(mask.as_deref().unwrap_or_default(), 2);
-            g.ask(Request::Checks(vec![check]));
+        self.emit_in_cold_block(bad, |g| {
+            g.store_stub_value(base, 0);
+            g.store_stub_vectors(mask.as_deref().unwrap_or_default(), 2);
+            g.emit_slow_path_call(SlowPathRequest::Checks(vec![check]));
         });
     }
 
     pub(super) fn window_bits(&mut self, address: Value) -> Value {
-        let base = links::address(&mut self.b, Link::Window);
+        let base = relocations::address(&mut self.b, RelocTarget::WindowBase);
         self.b.ins().bxor(address, base)
     }
 
     /// Emits `f` in a cold block that runs when `condition` is not zero.
-    pub(crate) fn cold(&mut self, condition: Value, f: impl FnOnce(&mut Self)) {
+    pub(crate) fn emit_in_cold_block(&mut self, condition: Value, f: impl FnOnce(&mut Self)) {
         let (cold, next) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(cold);
         self.b.ins().brif(condition, cold, &[], next, &[]);
@@ -250,37 +250,37 @@ impl<'a> Gen<'a, '_> {
         access: &mut Access<'_>,
         chunk: usize,
         mask: Option<&Parts>,
-    ) -> Result<Place, JitError> {
+    ) -> Result<LaneLocation, JitError> {
         if let Some(p) = self.record_access(access) {
-            return Ok(Place::Scalar(p));
+            return Ok(LaneLocation::Strided(p));
         }
-        if let Some(p) = self.recorded.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
+        if let Some(p) = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
             // Lanes side by side are checked where they are accessed, unless their states are looked at.
             let later = access.side_by_side(&p) && self.env.instrument.memory.is_none();
             if let (false, false, Some(m)) = (p.checked, later, mask) {
                 self.check_scalar(access, &p, Some((chunk, Some(m))));
             }
-            return Ok(Place::Scalar(p));
+            return Ok(LaneLocation::Strided(p));
         }
-        if self.by_symbol(access.addr) && self.is_masked() {
+        if self.is_symbol_address(access.addr) && self.is_masked() {
             return self.symbol_place(access);
         }
         let lanes = self.absolute_lanes(access, chunk);
-        if !self.by_symbol(access.addr) {
+        if !self.is_symbol_address(access.addr) {
             self.check_lanes(access, &lanes, chunk, mask);
         }
-        Ok(Place::Lanes(lanes))
+        Ok(LaneLocation::PerLane(lanes))
     }
 
     /// An address that masked code knows to be uniform or affine because it is a symbol's.
-    fn symbol_place(&mut self, access: &Access<'_>) -> Result<Place, JitError> {
+    fn symbol_place(&mut self, access: &Access<'_>) -> Result<LaneLocation, JitError> {
         let AddrBase::Symbol(s) = access.addr.base else { return Err(self.error("address without a symbol")) };
         let stride = match self.plan.classes.operand(Operand::Address(s, 0)) {
             Class::Affine(s) => s,
             _ => 0,
         };
         let base = self.scalar_address(access)?;
-        Ok(Place::Scalar(Prepared { base, offset: 0, stride, safe: true, checked: true }))
+        Ok(LaneLocation::Strided(ScalarAddress { base, offset: 0, stride, safe: true, checked: true }))
     }
 
     /// Absolute addresses of the lanes of a chunk.
@@ -321,7 +321,7 @@ impl<'a> Gen<'a, '_> {
         if bits == 0 {
             return;
         }
-        let base = links::address(&mut self.b, Link::Window);
+        let base = relocations::address(&mut self.b, RelocTarget::WindowBase);
         let base = self.b.ins().splat(types::I64X2, base);
         let masks = mask.map(|m| self.widen(m));
         let mut bad: Option<Value> = None;
@@ -334,22 +334,22 @@ impl<'a> Gen<'a, '_> {
         let must_be_zero = self.vector(Width::W64, &[bits as i64; 2]);
         let bad = self.b.ins().band(bad, must_be_zero);
         let bad = self.b.ins().vany_true(bad);
-        let check = Check {
-            site: self.site(crate::jit::lanes::sites::chunk(chunk)),
+        let check = AddressCheck {
+            site: self.site(crate::jit::simt::sites::chunk(chunk)),
             info: access.bytes(),
             states: false,
             lanes: 0xff << (chunk * CHUNK_LANES),
             mask: mask.map(|_| 8),
-            addresses: Addresses::Each { value: 0, chunk },
+            addresses: LaneAddresses::PerLane { value: 0, chunk },
         };
-        self.cold(bad, |g| g.ask_about_lanes(check, lanes, mask));
+        self.emit_in_cold_block(bad, |g| g.check_lanes_out_of_line(check, lanes, mask));
     }
 
     /// Asks for the check of the lanes of a chunk at `lanes`.
-    pub(super) fn ask_about_lanes(&mut self, check: Check, lanes: &Parts, mask: Option<&Parts>) {
-        self.put_vectors(lanes, 0);
-        self.put_vectors(mask.map_or(&[][..], |m| &m[..]), 8);
-        self.ask(Request::Checks(vec![check]));
+    pub(super) fn check_lanes_out_of_line(&mut self, check: AddressCheck, lanes: &Parts, mask: Option<&Parts>) {
+        self.store_stub_vectors(lanes, 0);
+        self.store_stub_vectors(mask.map_or(&[][..], |m| &m[..]), 8);
+        self.emit_slow_path_call(SlowPathRequest::Checks(vec![check]));
     }
 
     /// A chunk mask at 64 bits per lane.
@@ -360,21 +360,21 @@ impl<'a> Gen<'a, '_> {
     /// The address of each lane of a chunk; inactive lanes get a harmless one.
     pub(crate) fn lane_addresses(
         &mut self,
-        place: &Place,
+        place: &LaneLocation,
         chunk: usize,
         mask: Option<&Parts>,
     ) -> [(Value, i32); CHUNK_LANES] {
-        if let (Place::Scalar(p), None) = (place, mask) {
+        if let (LaneLocation::Strided(p), None) = (place, mask) {
             return self.strided(p, chunk);
         }
         let lanes = self.lane_vectors(place, chunk, mask);
         std::array::from_fn(|l| (self.b.ins().extractlane(lanes[l / 2], (l % 2) as u8), 0))
     }
 
-    /// [`Gen::lane_addresses`] as 4 x `I64X2`.
-    pub(crate) fn lane_vectors(&mut self, place: &Place, chunk: usize, mask: Option<&Parts>) -> Parts {
+    /// [`FunctionEmitter::lane_addresses`] as 4 x `I64X2`.
+    pub(crate) fn lane_vectors(&mut self, place: &LaneLocation, chunk: usize, mask: Option<&Parts>) -> Parts {
         let lanes = match place {
-            Place::Scalar(p) => {
+            LaneLocation::Strided(p) => {
                 let (base, stride) = (self.add(p.base, i64::from(p.offset)), p.stride);
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
@@ -386,7 +386,7 @@ impl<'a> Gen<'a, '_> {
                     })
                     .collect()
             }
-            Place::Lanes(l) => l.clone(),
+            LaneLocation::PerLane(l) => l.clone(),
         };
         let Some(m) = mask else { return lanes };
         let dummy = self.add(self.frame, i64::from(header::DUMMY));
@@ -395,7 +395,7 @@ impl<'a> Gen<'a, '_> {
         lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
     }
 
-    fn strided(&mut self, p: &Prepared, chunk: usize) -> [(Value, i32); CHUNK_LANES] {
+    fn strided(&mut self, p: &ScalarAddress, chunk: usize) -> [(Value, i32); CHUNK_LANES] {
         let far = p.stride.unsigned_abs() >= 1 << 24;
         std::array::from_fn(|l| {
             let step = p.stride.wrapping_mul((chunk * CHUNK_LANES + l) as i64);

@@ -1,15 +1,15 @@
 //! Special registers, address conversions and the other instructions that are neither plain
 //! arithmetic nor ordinary memory accesses.
 
-use super::generate::{Gen, trusted};
-use super::links::{self, runtime};
+use super::emitter::{FunctionEmitter, trusted};
 use super::ops;
+use super::relocations::{self, runtime};
 use super::values::{Parts, Shape, Width};
 use crate::abi::{TidTable, WarpCtx};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::classes::Class;
-use crate::jit::lanes::plan::header;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::classes::Class;
+use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
@@ -24,7 +24,7 @@ fn dim(d: Dim) -> usize {
     }
 }
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// A special register that is uniform, or lane 0's value of an affine one, at width `w`.
     pub(crate) fn special_scalar(&mut self, s: SpecialReg, w: Width) -> Parts {
         use SpecialReg::*;
@@ -34,7 +34,7 @@ impl<'a> Gen<'a, '_> {
             Tid(d) => {
                 let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
-                let at = at + self.in_chunk.unwrap_or(0) * 32;
+                let at = at + self.current_chunk.unwrap_or(0) * 32;
                 self.b.ins().load(types::I32, trusted(), table, at as i32)
             }
             Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim(d)),
@@ -58,7 +58,7 @@ impl<'a> Gen<'a, '_> {
                 let t = self.clock(s == GlobalTimerHi);
                 self.b.ins().ushr_imm_u(t, 32)
             }
-            x if x == crate::jit::lanes::barrier::RESULT => {
+            x if x == crate::jit::simt::barrier::RESULT => {
                 self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT)
             }
             _ => self.iconst32(0),
@@ -69,7 +69,7 @@ impl<'a> Gen<'a, '_> {
     fn clock(&mut self, timer: bool) -> Value {
         let f = if timer { runtime!(globaltimer) } else { runtime!(clock64) };
         let ctx = self.ctx;
-        links::call(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
+        relocations::call(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
     }
 
     fn warps_per_block(&mut self) -> Value {
@@ -110,9 +110,9 @@ impl<'a> Gen<'a, '_> {
                     .map(|i| self.b.ins().load(types::I32X4, trusted(), table, (at + chunk * 32 + i * 16) as i32))
                     .collect()
             }
-            LaneId => self.lane_numbers(chunk, 1),
+            LaneId => self.lane_ids(chunk, 1),
             LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt => self.lane_masks(s, chunk),
-            x if x == crate::jit::lanes::barrier::RESULT && self.is_masked() => {
+            x if x == crate::jit::simt::barrier::RESULT && self.is_masked() => {
                 let words = self.lane_array(header::BAR_RESULT, chunk);
                 if w == Width::Pred {
                     let zero = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0);
@@ -148,7 +148,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// A statement that converged code executes once and that is no arithmetic.
-    pub(crate) fn scalar_other(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+    pub(crate) fn scalar_misc(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
         match &*st.inst {
             Inst::Ld { .. } => self.load_uniform(st),
             Inst::Cvta { space, to, ty, dst, src } => {
@@ -215,7 +215,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// A statement for the lanes of one chunk that is no arithmetic.
-    pub(crate) fn lanes_other(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+    pub(crate) fn lanes_misc(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
         match &*st.inst {
             Inst::Ld { .. } => self.load_lanes(st, chunk),
             Inst::St { .. } => self.store_lanes(st, chunk),

@@ -7,7 +7,7 @@
 //! Functions are known by their addresses while code is made. So those listed are not inlined: the Rust compiler has
 //! copies of others at several places. Code that calls one without a number is right, but not kept.
 
-use super::{libcalls, ops, slow};
+use super::{libcalls, ops, slow_paths};
 use crate::arch;
 use crate::softmath::matrix;
 use cranelift_codegen::ir::LibCall;
@@ -22,12 +22,12 @@ fn functions() -> &'static [Option<usize>] {
     static FUNCTIONS: OnceLock<Vec<Option<usize>>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
         let functions = [
-            arch::ask as *const (),
-            slow::alloca as *const (),
-            slow::barrier as *const (),
-            slow::group as *const (),
-            slow::pick_at_random as *const (),
-            slow::pick_other as *const (),
+            arch::save_registers_and_call as *const (),
+            slow_paths::alloca as *const (),
+            slow_paths::barrier as *const (),
+            slow_paths::match_or_redux as *const (),
+            slow_paths::pick_random_group as *const (),
+            slow_paths::pick_next_group as *const (),
             matrix::product_of_frame as *const (),
             matrix::transfer::transpose_of_frame as *const (),
         ];

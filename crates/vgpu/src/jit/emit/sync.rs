@@ -5,14 +5,14 @@
 //! [`WideLanes`], which begins like [`AtomicLanes`](crate::jit::runtime::AtomicLanes).
 
 use super::check::Mode;
-use super::generate::Gen;
-use super::links::{self, Link, runtime};
-use super::memory::{Access, Place};
+use super::emitter::FunctionEmitter;
+use super::memory::{Access, LaneLocation};
 use super::ops;
+use super::relocations::{self, RelocTarget, runtime};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
 use crate::jit::runtime::{AtomicCode, BulkCode, MbarrierCode};
+use crate::jit::simt::body::Stmt;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types;
 use rtcg_ptx::ast::*;
@@ -23,7 +23,7 @@ const B: i32 = 1;
 const C: i32 = 2;
 const RESULT: i32 = 3;
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// An ordering point of this file.
     pub(crate) fn sync_point(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         match &*st.inst {
@@ -41,7 +41,7 @@ impl<'a> Gen<'a, '_> {
             let at = self.absolute_lanes(&access, k);
             if let Some(mode) = check {
                 let active = self.active(st, k);
-                self.check_states(&access, &Place::Lanes(at.clone()), k, active.as_ref(), mode);
+                self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), mode);
             }
             self.store_lanes64(&at, Width::W64, array, k);
         }
@@ -55,13 +55,13 @@ impl<'a> Gen<'a, '_> {
     }
 
     /// Calls a function of the runtime with context, code, active lanes, site and the arrays.
-    fn call_lanes(&mut self, st: &Stmt<'_>, f: Link, code: u32) {
+    fn call_lanes(&mut self, st: &Stmt<'_>, f: RelocTarget, code: u32) {
         let active = self.active_bits(st);
-        let site = self.site(crate::jit::lanes::sites::WARP);
+        let site = self.site(crate::jit::simt::sites::WARP);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        links::call(&mut self.b, f, &[self.ctx, code, active, site, at], None);
+        relocations::call(&mut self.b, f, &[self.ctx, code, active, site, at], None);
     }
 
     /// Writes an array to a register.

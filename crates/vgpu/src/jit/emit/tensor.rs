@@ -4,14 +4,14 @@
 //!
 //! All 32 lanes have to be there. In masked code that is checked; a warp that is not whole faults.
 
-use super::forms;
-use super::generate::Gen;
-use super::links::{self, Link, runtime};
+use super::emitter::FunctionEmitter;
+use super::matrix_encoding;
 use super::memory::Access;
+use super::relocations::{self, RelocTarget, runtime};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
 use crate::jit::runtime::{MatrixTransfer, TRANSFER_HEAD};
+use crate::jit::simt::body::Stmt;
 use crate::softmath::matrix;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
@@ -19,10 +19,10 @@ use rtcg_ptx::ast::*;
 /// Words of the largest frame: `mma.m16n8k16` of doubles.
 const FRAME_WORDS: usize = 20 * 64;
 
-impl Gen<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     /// Emits a matrix instruction.
     pub(crate) fn matrix(&mut self, st: &Stmt<'_>, inst: &MatrixInst) -> Result<(), JitError> {
-        self.need_whole_warp(st);
+        self.require_full_warp(st);
         match inst {
             MatrixInst::Product { form, d, a, b, c, metadata } => {
                 self.product(form, d, [a, b, c], metadata.as_ref())?;
@@ -48,8 +48,8 @@ impl Gen<'_, '_> {
                 let slot = self.matrix_slot();
                 self.store_plane(slot, 0, *src, Width::W32);
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let f = Link::rust(matrix::transfer::transpose_of_frame as *const () as usize);
-                links::call(&mut self.b, f, &[at], None);
+                let f = RelocTarget::rust(matrix::transfer::transpose_of_frame as *const () as usize);
+                relocations::call(&mut self.b, f, &[at], None);
                 self.load_plane(slot, 0, *dst, Width::W32);
             }
         }
@@ -57,11 +57,11 @@ impl Gen<'_, '_> {
     }
 
     /// Masked code faults unless all lanes run.
-    fn need_whole_warp(&mut self, st: &Stmt<'_>) {
+    fn require_full_warp(&mut self, st: &Stmt<'_>) {
         if self.is_masked() {
             let active = self.active_bits(st);
             let missing = self.b.ins().icmp_imm_s(IntCC::NotEqual, active, -1);
-            self.cold(missing, |g| g.trap(crate::abi::TrapKind::PartialWarp));
+            self.emit_in_cold_block(missing, |g| g.trap(crate::abi::TrapKind::PartialWarp));
         }
     }
 
@@ -98,10 +98,17 @@ impl Gen<'_, '_> {
             self.store_plane(slot, at, o, Width::W32);
             at += plane_bytes(Width::W32);
         }
-        let Some(link) = forms::product(form) else { return Err(self.unsupported("a product of this shape")) };
-        let form_at = links::address(&mut self.b, link);
+        let Some(link) = matrix_encoding::encode_product(form) else {
+            return Err(self.unsupported("a product of this shape"));
+        };
+        let form_at = relocations::address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
-        links::call(&mut self.b, Link::rust(matrix::product_of_frame as *const () as usize), &[form_at, frame], None);
+        relocations::call(
+            &mut self.b,
+            RelocTarget::rust(matrix::product_of_frame as *const () as usize),
+            &[form_at, frame],
+            None,
+        );
         let w = width(form.d);
         for &r in d {
             self.load_plane(slot, at, r, w);
@@ -145,13 +152,15 @@ impl Gen<'_, '_> {
             }
             None => self.iconst64(-1),
         };
-        let site = self.site(crate::jit::lanes::sites::WARP);
+        let site = self.site(crate::jit::simt::sites::WARP);
         let site = self.iconst32(i64::from(site));
-        let Some(link) = forms::transfer(&form) else { return Err(self.unsupported("a matrix of this shape")) };
-        let form = links::address(&mut self.b, link);
+        let Some(link) = matrix_encoding::encode_transfer(&form) else {
+            return Err(self.unsupported("a matrix of this shape"));
+        };
+        let form = relocations::address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(matrix);
-        links::call(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
+        relocations::call(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
         for (i, &r) in dsts.iter().enumerate() {
             self.load_plane(slot, first + (i % repeat) as i32 * plane_bytes(w), r, w);
         }

@@ -1,11 +1,11 @@
 //! Texture and surface instructions: one call of the runtime for all lanes.
 
-use super::generate::Gen;
-use super::links::{self, runtime};
+use super::emitter::FunctionEmitter;
 use super::ops;
+use super::relocations::{self, runtime};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
+use crate::jit::simt::body::Stmt;
 use crate::texture::request::{LevelKind, Op, Request, TextureLanes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, types};
@@ -15,25 +15,25 @@ use std::mem::offset_of;
 /// Bytes of one array of 32-bit words in [`TextureLanes`].
 const ARRAY: usize = 128;
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     pub(crate) fn texture(&mut self, st: &Stmt<'a>, inst: &TexInst) -> Result<(), JitError> {
         let slot = self.texture_slot();
         let (mut request, handle) = self.texture_operands(slot, inst);
         request.uniform = self.store_handle(slot, handle);
         let Some(word) = request.encode() else { return Err(self.unsupported("this texture instruction")) };
         let mask = self.active_bits(st);
-        let (word, site) = (self.iconst64(word as i64), self.site(crate::jit::lanes::sites::WARP));
+        let (word, site) = (self.iconst64(word as i64), self.site(crate::jit::simt::sites::WARP));
         let site = self.iconst32(i64::from(site));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(texture);
-        links::call(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
+        relocations::call(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
         for chunk in 0..CHUNKS {
             self.texture_results(st, slot, inst, chunk);
         }
         Ok(())
     }
 
-    /// The slot for the operands; it is too large to share with [`Gen::scratch`].
+    /// The slot for the operands; it is too large to share with [`FunctionEmitter::scratch`].
     fn texture_slot(&mut self) -> StackSlot {
         if let Some(slot) = self.texture_slot {
             return slot;

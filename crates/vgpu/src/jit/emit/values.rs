@@ -14,7 +14,7 @@
 //! Floats are carried as the integer of the same width and bit-cast where arithmetic needs them:
 //! PTX registers are untyped bits, and a bit-cast of a vector costs nothing.
 
-pub(crate) use crate::jit::lanes::width::{CHUNK_LANES, CHUNKS, Shape, Width};
+pub(crate) use crate::jit::simt::width::{CHUNK_LANES, CHUNKS, Shape, Width};
 use cranelift_codegen::ir::{Type, Value, types};
 use smallvec::SmallVec;
 

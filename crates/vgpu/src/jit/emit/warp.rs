@@ -1,23 +1,23 @@
 //! Warp operations: shuffles, votes, `match`, `redux`, `elect`, and how lanes of masked code gather
 //! for them.
 
-use super::generate::{Gen, trusted};
-use super::links::{self, Link};
+use super::emitter::{FunctionEmitter, trusted};
 use super::ops;
+use super::relocations::{self, RelocTarget};
 use super::values::{CHUNKS, Parts, Shape, Width};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::lanes::body::Stmt;
-use crate::jit::lanes::classes::Class;
-use crate::jit::lanes::plan::{header, pc};
 use crate::jit::runtime::WideLanes;
+use crate::jit::simt::body::Stmt;
+use crate::jit::simt::classes::Class;
+use crate::jit::simt::plan::{header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
-impl<'a> Gen<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// Parks the active lanes of masked code unless all members of their masks are here.
-    pub(crate) fn gather(&mut self, st: &Stmt<'_>) {
+    pub(crate) fn park_until_members_arrive(&mut self, st: &Stmt<'_>) {
         let mask = match &*st.inst {
             Inst::Shfl { mask, .. }
             | Inst::Vote { mask, .. }
@@ -32,13 +32,13 @@ impl<'a> Gen<'a, '_> {
             return;
         }
         let active = self.active_bits(st);
-        let members = self.union_of(mask);
+        let members = self.union_of_member_masks(mask);
         let live = self.ctx_field(types::I32, offset_of!(WarpCtx, live));
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let here = self.b.ins().bor(active, exited);
         let wanted = self.b.ins().band(members, live);
         let missing = self.b.ins().band_not(wanted, here);
-        let forced = self.b.ins().load(types::I32, trusted(), self.frame, header::FORCED);
+        let forced = self.b.ins().load(types::I32, trusted(), self.frame, header::FORCE_WARP_OP);
         let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, missing, 0);
         let free = self.b.ins().icmp_imm_u(IntCC::Equal, forced, 0);
         let park = self.b.ins().band(some, free);
@@ -47,12 +47,12 @@ impl<'a> Gen<'a, '_> {
         self.b.seal_block(wait);
         self.b.seal_block(go);
         self.b.switch_to_block(wait);
-        self.go_all(pc::PARK_WARP + self.block as i64);
+        self.set_all_pcs_and_dispatch(pc::PARK_WARP + self.block as i64);
         self.b.switch_to_block(go);
     }
 
     /// The member masks of all active lanes in one.
-    fn union_of(&mut self, mask: Operand) -> Value {
+    fn union_of_member_masks(&mut self, mask: Operand) -> Value {
         if let Operand::Int(v) = mask {
             return self.iconst32(v);
         }
@@ -79,7 +79,7 @@ impl<'a> Gen<'a, '_> {
             Inst::Vote { mode, dst, pred, mask } => self.vote(st, *mode, *dst, *pred, *mask),
             Inst::Match { all, ty, dst, pred, a, mask } => self.match_lanes(st, *all, *ty, *dst, *pred, *a, *mask),
             Inst::Redux { op, ty, abs, mods, dst, a, mask } => {
-                let code = super::slow::redux_code(*op, *ty, *abs, mods.nan);
+                let code = super::slow_paths::redux_code(*op, *ty, *abs, mods.nan);
                 self.redux(st, code, *dst, *a, *mask);
             }
             Inst::Elect { dst, pred, mask } => self.elect(st, *dst, *pred, *mask),
@@ -108,7 +108,7 @@ impl<'a> Gen<'a, '_> {
         let base = self.b.ins().stack_addr(types::I64, slot, 0);
         for k in 0..CHUNKS {
             let (b, c) = (self.operand(b, Width::W32, k), self.operand(c, Width::W32, k));
-            let lanes = self.lane_numbers(k, 1);
+            let lanes = self.lane_ids(k, 1);
             let (mut index, mut inside) = (Parts::new(), Parts::new());
             for i in 0..2 {
                 let (j, p) = self.shfl_index(mode, lanes[i], b[i], c[i]);
@@ -195,7 +195,7 @@ impl<'a> Gen<'a, '_> {
             return if p == PredSrc::Const(true) { active } else { self.iconst32(0) };
         };
         let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| Some(self.read(reg, c))).collect();
-        let bits = self.bits_of(&masks);
+        let bits = self.mask_to_lane_bits(&masks);
         if negated { self.b.ins().band_not(active, bits) } else { self.b.ins().band(active, bits) }
     }
 
@@ -247,7 +247,7 @@ impl<'a> Gen<'a, '_> {
         let active = self.active_bits(st);
         for c in 0..CHUNKS {
             let m = self.operand(mask, Width::W32, c);
-            let lanes = self.lane_numbers(c, 1);
+            let lanes = self.lane_ids(c, 1);
             let values: [Parts; 8] = std::array::from_fn(|l| {
                 let m = self.b.ins().extractlane(m[l / 4], (l % 4) as u8);
                 let here = self.b.ins().band(m, active);
@@ -308,8 +308,8 @@ impl<'a> Gen<'a, '_> {
         a: Operand,
         mask: Operand,
     ) {
-        let code = if all { super::slow::MATCH_ALL } else { super::slow::MATCH_ANY };
-        self.helper(st, code, Width::of(ty), a, mask);
+        let code = if all { super::slow_paths::MATCH_ALL } else { super::slow_paths::MATCH_ANY };
+        self.call_match_or_redux(st, code, Width::of(ty), a, mask);
         for c in 0..CHUNKS {
             let v = self.load_lanes64(2, c, Width::W32);
             self.write(dst, c, v, None);
@@ -321,7 +321,7 @@ impl<'a> Gen<'a, '_> {
     }
 
     fn redux(&mut self, st: &Stmt<'_>, code: u32, dst: Reg, a: Operand, mask: Operand) {
-        self.helper(st, code, Width::W32, a, mask);
+        self.call_match_or_redux(st, code, Width::W32, a, mask);
         if self.class(dst).is_scalar() {
             let slot = self.scratch();
             let v = self.b.ins().stack_load(types::I64, types::I32, slot, 512);
@@ -333,8 +333,8 @@ impl<'a> Gen<'a, '_> {
         }
     }
 
-    /// Hands value and member mask of every lane to [`super::slow::group`].
-    fn helper(&mut self, st: &Stmt<'_>, code: u32, w: Width, a: Operand, mask: Operand) {
+    /// Hands value and member mask of every lane to [`super::slow_paths::match_or_redux`].
+    fn call_match_or_redux(&mut self, st: &Stmt<'_>, code: u32, w: Width, a: Operand, mask: Operand) {
         for c in 0..CHUNKS {
             let v = self.operand(a, w, c);
             self.store_lanes64(&v, w, 0, c);
@@ -345,7 +345,12 @@ impl<'a> Gen<'a, '_> {
         let code = self.iconst32(i64::from(code));
         let slot = self.scratch();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        links::call(&mut self.b, Link::rust(super::slow::group as *const () as usize), &[code, active, at], None);
+        relocations::call(
+            &mut self.b,
+            RelocTarget::rust(super::slow_paths::match_or_redux as *const () as usize),
+            &[code, active, at],
+            None,
+        );
     }
 }
 

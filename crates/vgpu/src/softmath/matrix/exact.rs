@@ -10,7 +10,7 @@ use rtcg_ptx::ast::MatrixType;
 /// Bits after the binary point of a term whose exponent is the largest.
 pub const FRACTION_BITS: i32 = 25;
 /// Exponents below this one count as it.
-pub const LEAST_EXPONENT: i32 = -126;
+pub const MIN_EXPONENT: i32 = -126;
 
 /// An element taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Number {
     fn alignment(self) -> i32 {
         match self {
             Number::Finite { significand, exponent, .. } if significand != 0 => exponent,
-            _ => LEAST_EXPONENT,
+            _ => MIN_EXPONENT,
         }
     }
 
@@ -107,7 +107,7 @@ pub fn dot(terms: impl Iterator<Item = (Number, Number)> + Clone, c: Number, d: 
     if let Some(special) = special(all(), format) {
         return special;
     }
-    let unit = all().map(Number::alignment).max().unwrap_or(LEAST_EXPONENT).max(LEAST_EXPONENT) - FRACTION_BITS;
+    let unit = all().map(Number::alignment).max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
     let sum: i64 = all().map(|term| term.aligned(unit)).sum();
     let (negative, magnitude) = (sum < 0, sum.unsigned_abs());
     if sum == 0 {

@@ -19,7 +19,7 @@ pub struct Fragment {
 /// The place of an element: register, lane, lowest bit within the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Spot {
+pub struct FragmentPosition {
     pub register: usize,
     pub lane: usize,
     pub bit: u32,
@@ -58,7 +58,7 @@ impl Fragment {
     }
 
     /// The place of an element.
-    pub fn spot(self, row: usize, col: usize) -> Spot {
+    pub fn spot(self, row: usize, col: usize) -> FragmentPosition {
         match self.role {
             MatrixRole::A => self.operand(row, col, self.halves()),
             MatrixRole::B => self.operand(col, row, 1),
@@ -67,27 +67,27 @@ impl Fragment {
     }
 
     /// The place in an operand whose lines of `k` elements go to four lanes each.
-    fn operand(self, line: usize, k: usize, halves: usize) -> Spot {
+    fn operand(self, line: usize, k: usize, halves: usize) -> FragmentPosition {
         let per = self.per_register();
         let units = self.shape.k as usize / (4 * per);
         let (unit, within) = (k / (4 * per), k % (4 * per));
         let (tile, half) = (line / (8 * halves), line / 8 % halves);
-        Spot {
+        FragmentPosition {
             register: (tile * units + unit) * halves + half,
             lane: line % 8 * 4 + within / per,
             bit: (within % per) as u32 * self.ty.bits(),
         }
     }
 
-    fn sum(self, row: usize, col: usize) -> Spot {
+    fn sum(self, row: usize, col: usize) -> FragmentPosition {
         let halves = self.halves();
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let unit = (tile * (self.shape.n as usize / 8) + col / 8) * halves + half;
         let lane = row % 8 * 4 + col % 8 / 2;
         if self.per_register() == 2 {
-            return Spot { register: unit, lane, bit: col as u32 % 2 * 16 };
+            return FragmentPosition { register: unit, lane, bit: col as u32 % 2 * 16 };
         }
-        Spot { register: unit * 2 + col % 2, lane, bit: 0 }
+        FragmentPosition { register: unit * 2 + col % 2, lane, bit: 0 }
     }
 }
 
@@ -105,20 +105,20 @@ fn quad_lanes(quad: usize, line: usize) -> usize {
 }
 
 /// Where `mma.m8n8k4` of halves has element `k` of row `line` of a quad pair's `a`.
-pub fn quad_operand(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> Spot {
+pub fn quad_operand(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> FragmentPosition {
     let (lane, index) = match layout {
         MatrixLayout::Row => (line % 4, k),
         MatrixLayout::Col => (k, line % 4),
     };
-    Spot { register: index / 2, lane: quad_lanes(quad, line) + lane, bit: index as u32 % 2 * 16 }
+    FragmentPosition { register: index / 2, lane: quad_lanes(quad, line) + lane, bit: index as u32 % 2 * 16 }
 }
 
 /// Where it has an element of the sum.
-pub fn quad_sum(ty: MatrixType, quad: usize, row: usize, col: usize) -> Spot {
+pub fn quad_sum(ty: MatrixType, quad: usize, row: usize, col: usize) -> FragmentPosition {
     let first = quad_lanes(quad, row);
     if ty == MatrixType::F16 {
-        return Spot { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };
+        return FragmentPosition { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };
     }
     let lane = (row & 1) | (col & 2);
-    Spot { register: (col & 4) | (row & 2) | (col & 1), lane: first + lane, bit: 0 }
+    FragmentPosition { register: (col & 4) | (row & 2) | (col & 1), lane: first + lane, bit: 0 }
 }

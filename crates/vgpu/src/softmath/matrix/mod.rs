@@ -9,12 +9,12 @@
 //! [`exact::dot`]).
 
 pub mod exact;
-mod lanes;
+mod fast_float;
+mod integer_and_f64;
 pub mod layout;
 mod pack;
+mod simd;
 pub mod transfer;
-mod vector;
-mod whole;
 
 use layout::Fragment;
 use rtcg_ptx::ast::{MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType};
@@ -52,7 +52,7 @@ pub fn product(form: &MatrixProduct, planes: &mut Planes<'_>) {
 }
 
 /// The same as [`product`], floats one by one as [`exact`] defines it.
-pub fn product_by_definition(form: &MatrixProduct, planes: &mut Planes<'_>) {
+pub fn product_reference(form: &MatrixProduct, planes: &mut Planes<'_>) {
     compute(form, planes, false);
 }
 
@@ -61,10 +61,10 @@ fn compute(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
         return quad_pairs(form, planes);
     }
     match form.a {
-        MatrixType::F64 => whole::doubles(form, planes),
+        MatrixType::F64 => integer_and_f64::doubles(form, planes),
         MatrixType::B1 => bits(form, planes),
-        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => whole::integers(form, planes),
-        _ => vector::floats(form, planes, quickly),
+        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => integer_and_f64::integers(form, planes),
+        _ => fast_float::floats(form, planes, quickly),
     }
 }
 
@@ -174,7 +174,9 @@ fn exact_floats<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>)
 
 /// `mma.m8n8k4` of halves: four products, each by eight lanes.
 fn quad_pairs(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    let half = |planes: &[u32], at: layout::Spot| u64::from(planes[at.register * PLANE + at.lane] >> at.bit & 0xffff);
+    let half = |planes: &[u32], at: layout::FragmentPosition| {
+        u64::from(planes[at.register * PLANE + at.lane] >> at.bit & 0xffff)
+    };
     for quad in 0..4 {
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
             let spot = layout::quad_sum(form.c, quad, i, j);

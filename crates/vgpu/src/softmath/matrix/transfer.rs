@@ -48,7 +48,7 @@ impl InMemory {
     /// Calls `each` with the parts of the matrix that lie side by side in memory: the distance from
     /// the first byte, and where they belong. `spread` parts have eight elements.
     #[inline(always)]
-    fn for_each_run(&self, mut each: impl FnMut(usize, Run)) {
+    fn for_each_run(&self, mut each: impl FnMut(usize, ContiguousRun)) {
         let f = self.fragment;
         let (rows, cols) = f.size();
         let (line, bits, halves) = (self.line_bytes() as usize, f.ty.bits() as usize, f.halves());
@@ -66,11 +66,11 @@ impl InMemory {
             for r in 0..f.registers() {
                 let (line, k) = ((r / halves / units * halves + r % halves) * 8, r / halves % units * 4 * per);
                 for g in 0..if along { 8 } else { 0 } {
-                    each(at(line + g, k), Run::Whole { lane: r * PLANE + g * 4 });
+                    each(at(line + g, k), ContiguousRun::Whole { lane: r * PLANE + g * 4 });
                 }
                 for i in 0..if along { 0 } else { 4 * per } {
                     let bit = (i % per * bits) as u32;
-                    each(at(line, k + i), Run::Spread { lane: r * PLANE + i / per, bit });
+                    each(at(line, k + i), ContiguousRun::Spread { lane: r * PLANE + i / per, bit });
                 }
             }
             return;
@@ -81,15 +81,15 @@ impl InMemory {
             let col = block % (cols / 8) * 8;
             for i in 0..8 {
                 match (by_row, per) {
-                    (true, 2) => each(offset(row + i, col), Run::Whole { lane: unit * PLANE + i * 4 }),
-                    (true, _) => each(offset(row + i, col), Run::Pairs { lane: unit * 2 * PLANE + i * 4 }),
+                    (true, 2) => each(offset(row + i, col), ContiguousRun::Whole { lane: unit * PLANE + i * 4 }),
+                    (true, _) => each(offset(row + i, col), ContiguousRun::Pairs { lane: unit * 2 * PLANE + i * 4 }),
                     (false, 2) => {
                         let bit = i as u32 % 2 * 16;
-                        each(offset(row, col + i), Run::Spread { lane: unit * PLANE + i / 2, bit });
+                        each(offset(row, col + i), ContiguousRun::Spread { lane: unit * PLANE + i / 2, bit });
                     }
                     (false, _) => {
                         let lane = (unit * 2 + i % 2) * PLANE + i / 2;
-                        each(offset(row, col + i), Run::Spread { lane, bit: 0 });
+                        each(offset(row, col + i), ContiguousRun::Spread { lane, bit: 0 });
                     }
                 }
             }
@@ -100,7 +100,9 @@ impl InMemory {
     pub fn for_each_part(&self, mut each: impl FnMut(usize, usize)) {
         let (element, register) =
             ((self.fragment.ty.bits() / 8) as usize, self.fragment.ty.register_bits() as usize / 8);
-        self.for_each_run(|at, run| each(at, if let Run::Whole { .. } = run { 4 * register } else { 8 * element }));
+        self.for_each_run(|at, run| {
+            each(at, if let ContiguousRun::Whole { .. } = run { 4 * register } else { 8 * element })
+        });
     }
 
     /// Reads a fragment.
@@ -147,7 +149,7 @@ impl InMemory {
 
 /// Where elements that lie side by side in memory belong; `lane` counts through all planes.
 #[derive(Clone, Copy)]
-enum Run {
+enum ContiguousRun {
     /// All of the registers of four lanes, from `lane` on.
     Whole { lane: usize },
     /// Bits `bit` and up of every fourth lane.
@@ -178,15 +180,15 @@ word!(u8 u16 u32 u64);
 /// What the run covers may be read.
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: Run, planes: &mut [R]) {
+unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: ContiguousRun, planes: &mut [R]) {
     // SAFETY: by contract.
     unsafe {
         match run {
-            Run::Whole { lane } => {
+            ContiguousRun::Whole { lane } => {
                 let words = from.cast::<[R; 4]>().read_unaligned();
                 planes[lane..][..4].copy_from_slice(&words);
             }
-            Run::Spread { lane, bit } => {
+            ContiguousRun::Spread { lane, bit } => {
                 let elements = from.cast::<[E; 8]>().read_unaligned();
                 let planes = &mut planes[lane..][..29];
                 for (g, e) in elements.into_iter().enumerate() {
@@ -195,7 +197,7 @@ unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: Run, planes: &mut [R]
                     planes[g * 4] = R::cut(low | e.widen() << bit);
                 }
             }
-            Run::Pairs { lane } => {
+            ContiguousRun::Pairs { lane } => {
                 let elements = from.cast::<[E; 8]>().read_unaligned();
                 let planes = &mut planes[lane..][..PLANE + 4];
                 for t in 0..4 {
@@ -211,19 +213,19 @@ unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: Run, planes: &mut [R]
 /// What the run covers may be written.
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: Run, planes: &[R]) {
+unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: ContiguousRun, planes: &[R]) {
     // SAFETY: by contract.
     unsafe {
         match run {
-            Run::Whole { lane } => {
+            ContiguousRun::Whole { lane } => {
                 let words: [R; 4] = std::array::from_fn(|t| planes[lane + t]);
                 to.cast::<[R; 4]>().write_unaligned(words);
             }
-            Run::Spread { lane, bit } => {
+            ContiguousRun::Spread { lane, bit } => {
                 let elements: [E; 8] = std::array::from_fn(|g| E::cut(planes[lane + g * 4].widen() >> bit));
                 to.cast::<[E; 8]>().write_unaligned(elements);
             }
-            Run::Pairs { lane } => {
+            ContiguousRun::Pairs { lane } => {
                 let element = |i: usize| E::cut(planes[lane + i % 2 * PLANE + i / 2].widen());
                 to.cast::<[E; 8]>().write_unaligned(std::array::from_fn(element));
             }

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 
 const MIB2: usize = 2 << 20;
 
-/// Writes the thread's number, and what it has read there before 64 words further.
+/// Writes the thread's index, and what it has read there before 64 words further.
 const WRITE: &str = "
 .visible .entry write(.param .u64 p) {
     .reg .b32 %r<4>; .reg .b64 %rd<4>;

@@ -59,7 +59,7 @@ fn as_many_blocks_run_at_once_as_the_device_says() {
 }
 
 #[test]
-fn two_grids_that_fill_the_device_do_not_wait_for_each_others_room() {
+fn two_grids_that_fill_the_device_do_not_deadlock_on_residency() {
     let ctx = new_context();
     let f = function(module(GRID_BARRIER), c"meet");
     let blocks = 9 * 108;

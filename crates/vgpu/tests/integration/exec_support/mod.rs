@@ -2,26 +2,26 @@
 #![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
 
 use rtcg_vgpu::abi::{KernelEntry, WarpCtx};
-use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, Shape, Sites, run_program};
-use rtcg_vgpu::jit::SiteLanes;
+use rtcg_vgpu::exec::{CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, SourceMap, run_program};
+use rtcg_vgpu::jit::LaneSet;
 
 /// Every program counter is the kernel's, and every site the same instruction.
 struct Anywhere;
 
-impl Sites for Anywhere {
+impl SourceMap for Anywhere {
     fn contains_pc(&self, _: usize) -> bool {
         true
     }
-    fn of_pc(&self, _: usize) -> Option<Place> {
-        Some(place(SiteLanes::Warp))
+    fn lookup_pc(&self, _: usize) -> Option<InstructionLocation> {
+        Some(place(LaneSet::Warp))
     }
-    fn of_number(&self, number: u32) -> Option<Place> {
-        (number != 0).then(|| place(SiteLanes::Lane(number)))
+    fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
+        (number != 0).then(|| place(LaneSet::Lane(number)))
     }
 }
 
-fn place(lanes: SiteLanes) -> Place {
-    Place {
+fn place(lanes: LaneSet) -> InstructionLocation {
+    InstructionLocation {
         function: "helper".into(),
         instruction: "ld.global.u32 %r1, [%rd1];".into(),
         ptx_line: 12,
@@ -40,12 +40,12 @@ pub fn suspending(entry: KernelEntry) -> Program {
     Program { suspends: true, ..serial(entry) }
 }
 
-pub fn shape(grid: u32, block: u32) -> Shape {
-    Shape { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false }
+pub fn shape(grid: u32, block: u32) -> LaunchConfig {
+    LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false }
 }
 
 /// Runs with one pointer as parameter.
-pub fn run<T>(program: &Program, shape: Shape, data: &T) -> Result<(), Fault> {
+pub fn run<T>(program: &Program, shape: LaunchConfig, data: &T) -> Result<(), Fault> {
     let address = std::ptr::from_ref(data) as usize;
     run_program(program, shape, &address.to_ne_bytes(), &CancelFlag::new())
 }

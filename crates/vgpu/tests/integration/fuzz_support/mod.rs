@@ -10,11 +10,11 @@ use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult};
 use rtcg_oracle::generate::{Addresses, KERNEL, MAX_OBJECTS, RESULT, SLOT};
 use rtcg_oracle::{Buffer, Program};
 use rtcg_ptx::ast::{Init, Module, Space, Symbol};
-use rtcg_vgpu::exec::{self, CancelFlag, Place, RUNTIME, Shape, Sites, run_program};
+use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME, SourceMap, run_program};
 use rtcg_vgpu::jit::store::{Key, text_key};
 use rtcg_vgpu::jit::{
-    CodeStore, CompiledKernel, Instrument, JitError, Keeping, Site, SymbolLayout, Variant, Window, compile_kept,
-    function_token,
+    CodeStore, CompiledKernel, Instrument, JitError, ModuleCodeCache, Site, SymbolLayout, Variant, Window,
+    compile_cached, function_token,
 };
 use rtcg_vgpu::memory::window::window;
 use std::collections::HashMap;
@@ -26,22 +26,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 const AREA: usize = 2 << 20;
 const AREAS: usize = 5;
 
-struct KernelSites(CompiledKernel);
+struct KernelSourceMap(CompiledKernel);
 
-impl Sites for KernelSites {
+impl SourceMap for KernelSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
         self.0.contains_pc(pc)
     }
-    fn of_pc(&self, pc: usize) -> Option<Place> {
+    fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
         self.0.site_of_pc(pc).map(place)
     }
-    fn of_number(&self, number: u32) -> Option<Place> {
+    fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
         self.0.site(number).map(place)
     }
 }
 
-fn place(s: Site) -> Place {
-    Place {
+fn place(s: Site) -> InstructionLocation {
+    InstructionLocation {
         function: s.function,
         instruction: format!("{:?}", s.span),
         ptx_line: 0,
@@ -141,10 +141,10 @@ fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
 pub struct MemoryStore(Mutex<HashMap<Key, Vec<u8>>>);
 
 impl CodeStore for MemoryStore {
-    fn find(&self, key: &Key) -> Option<Vec<u8>> {
+    fn get(&self, key: &Key) -> Option<Vec<u8>> {
         self.0.lock().unwrap().get(key).cloned()
     }
-    fn keep(&self, key: &Key, bytes: &[u8]) {
+    fn put(&self, key: &Key, bytes: &[u8]) {
         let before = self.0.lock().unwrap().insert(*key, bytes.to_vec());
         assert_eq!(before, None, "code that is kept was compiled again");
     }
@@ -162,8 +162,9 @@ pub fn compile(
     let w = window().unwrap();
     let (id, _) = m.entry(kernel).unwrap();
     let window = Window { base: w.base() as u64, bits: w.bits() };
-    let keeping = Keeping { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), generator: [0; 32] };
-    compile_kept(m, id, symbols, variant, (&RUNTIME, &Instrument::NONE), window, Some(keeping))
+    let code_cache =
+        ModuleCodeCache { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), generator: [0; 32] };
+    compile_cached(m, id, symbols, variant, (&RUNTIME, &Instrument::NONE), window, Some(code_cache))
 }
 
 fn program(k: CompiledKernel) -> exec::Program {
@@ -174,7 +175,7 @@ fn program(k: CompiledKernel) -> exec::Program {
         stack_bytes: k.stack_bytes,
         local_bytes_per_warp: k.local_bytes_per_warp,
         dynamic_shared_offset: k.shared.dynamic_offset,
-        ..exec::Program::new(KERNEL, k.entry, Box::new(KernelSites(k)))
+        ..exec::Program::new(KERNEL, k.entry, Box::new(KernelSourceMap(k)))
     }
 }
 
@@ -187,9 +188,9 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
         out.push(v);
         out.push(Variant { force_masked: true, ..v });
         out.push(Variant { no_if_conversion: true, ..v });
-        out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
+        out.push(Variant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
     }
-    out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
+    out.push(Variant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
     out.push(Variant { baseline: true, ..v });
     out.push(Variant { baseline: true, optimise: Some(true), ..v });
     out.push(Variant { baseline: true, force_masked: true, ..v });
@@ -259,7 +260,7 @@ fn run_once(
     plain.iter().for_each(|b| device.write(b.address, &b.bytes));
     texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
     let launch = p.launch(at);
-    let shape = Shape { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
+    let shape = LaunchConfig { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
     run_program(&program(compiled), shape, &launch.params, &CancelFlag::new()).map_err(|e| format!("fault: {e}"))?;
     let mut got: Vec<Vec<u8>> = plain.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
     for i in 0..texels.len() {
@@ -272,7 +273,7 @@ fn run_once(
 /// open has none.
 pub fn find(p: &Program, ways: &[Variant]) -> Result<Option<(Variant, String)>, String> {
     let (expected, report) = p.outcome()?;
-    if report.open {
+    if report.unspecified {
         return Ok(None);
     }
     Ok(ways.iter().find_map(|&v| check(p, &expected, v).err().map(|e| (v, e))))
@@ -283,7 +284,7 @@ pub fn shrink(p: &Program, variant: Variant) -> Program {
     rtcg_oracle::shrink::shrink(p, 3000, |candidate| {
         let v = adapt(variant, candidate.block);
         let outcome = candidate.outcome();
-        outcome.is_ok_and(|(expected, report)| !report.open && check(candidate, &expected, v).is_err())
+        outcome.is_ok_and(|(expected, report)| !report.unspecified && check(candidate, &expected, v).is_err())
     })
 }
 
@@ -293,7 +294,7 @@ pub fn adapt(v: Variant, block: [u32; 3]) -> Variant {
     Variant {
         linear_tid: v.linear_tid && fits.linear_tid,
         full_warps: v.full_warps && fits.full_warps,
-        rows_of_8: block[0].is_multiple_of(8) && v.rows_of_8,
+        tid_contiguous_8: block[0].is_multiple_of(8) && v.tid_contiguous_8,
         ..v
     }
 }

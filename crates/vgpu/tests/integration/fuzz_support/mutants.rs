@@ -23,7 +23,7 @@ pub fn check(text: &str) -> bool {
         for v in [base, Variant { force_masked: true, ..base }, Variant { full_warps: false, ..base }] {
             if let Err(e) = compile(&m, &f.name, &symbols, v, &Arc::default()) {
                 let is_bug =
-                    ["code generation failed", rtcg_vgpu::jit::bug::MARK].iter().any(|m| e.message.contains(m));
+                    ["code generation failed", rtcg_vgpu::jit::bug::BUG_MARK].iter().any(|m| e.message.contains(m));
                 assert!(!is_bug, "{e}");
             }
         }

@@ -16,7 +16,7 @@ enum Texels {
     Memory(CUdeviceptr),
 }
 
-struct Made {
+struct MadeObject {
     object: Object,
     texels: Texels,
     handle: u64,
@@ -25,7 +25,7 @@ struct Made {
 /// The objects of a program; they go when this is dropped.
 pub struct Objects {
     table: &'static DriverTable,
-    made: Vec<Made>,
+    made: Vec<MadeObject>,
 }
 
 fn format(channel: Channel) -> CUarray_format {
@@ -157,7 +157,7 @@ impl Objects {
         for &object in objects {
             let texels = make_texels(table, &object)?;
             let described = resource(&object, &texels);
-            all.made.push(Made { object, texels, handle: 0 });
+            all.made.push(MadeObject { object, texels, handle: 0 });
             let mut handle = 0;
             let d = sampling(&object);
             // SAFETY: all pointers lead to places of the right type.
@@ -199,7 +199,7 @@ impl Objects {
 
     /// Copies all texels to or from `host`, which has room for them.
     fn copy(&self, i: usize, host: *mut u8, to_device: bool) -> Result<(), String> {
-        let (t, Made { object, texels, .. }) = (self.table, &self.made[i]);
+        let (t, MadeObject { object, texels, .. }) = (self.table, &self.made[i]);
         let arrays = match texels {
             Texels::Array(array) => std::slice::from_ref(array),
             Texels::Levels(_, levels) => levels,

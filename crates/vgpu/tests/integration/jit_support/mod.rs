@@ -3,29 +3,29 @@
 
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{CancelFlag, Fault, Place, Program, RUNTIME, Shape, Sites, run_program};
+use rtcg_vgpu::exec::{CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME, SourceMap, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
 use rtcg_vgpu::memory::window::window;
 use std::sync::Arc;
 
 pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-struct KernelSites(CompiledKernel);
+struct KernelSourceMap(CompiledKernel);
 
-impl Sites for KernelSites {
+impl SourceMap for KernelSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
         self.0.contains_pc(pc)
     }
-    fn of_pc(&self, pc: usize) -> Option<Place> {
+    fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
         self.0.site_of_pc(pc).map(place)
     }
-    fn of_number(&self, number: u32) -> Option<Place> {
+    fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
         self.0.site(number).map(place)
     }
 }
 
-fn place(s: rtcg_vgpu::jit::Site) -> Place {
-    Place {
+fn place(s: rtcg_vgpu::jit::Site) -> InstructionLocation {
+    InstructionLocation {
         function: s.function,
         instruction: format!("{:?}", s.span),
         ptx_line: 0,
@@ -121,7 +121,7 @@ pub fn program(name: &str, k: CompiledKernel) -> Program {
         stack_bytes: k.stack_bytes,
         local_bytes_per_warp: k.local_bytes_per_warp,
         dynamic_shared_offset: k.shared.dynamic_offset,
-        ..Program::new(name, k.entry, Box::new(KernelSites(k)))
+        ..Program::new(name, k.entry, Box::new(KernelSourceMap(k)))
     }
 }
 
@@ -134,8 +134,8 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
             out.push(Variant { force_masked, no_if_conversion, ..v });
         }
     }
-    out.push(Variant { full_warps: false, linear_tid: false, rows_of_8: false, ..v });
-    out.push(Variant { linear_tid: false, rows_of_8: block[0].is_multiple_of(8), ..v });
+    out.push(Variant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
+    out.push(Variant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
     out
 }
 
@@ -145,7 +145,7 @@ pub fn launch(
     m: &Arc<Module>,
     kernel: &str,
     variant: Variant,
-    shape: Shape,
+    shape: LaunchConfig,
     args: &[Arg],
 ) -> Result<Vec<Vec<u8>>, Fault> {
     let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
@@ -174,7 +174,7 @@ pub fn launch(
 /// Launches the kernel in every variant; they must agree. Gives the final contents of the buffers.
 pub fn run(ptx: &str, kernel: &str, grid: u32, block: [u32; 3], args: &[Arg]) -> Vec<Vec<u8>> {
     let m = parse(ptx);
-    let shape = Shape { grid: [grid, 1, 1], block, dynamic_shared: 4096, cooperative: false };
+    let shape = LaunchConfig { grid: [grid, 1, 1], block, dynamic_shared: 4096, cooperative: false };
     let mut first: Option<Vec<Vec<u8>>> = None;
     for v in variants(block) {
         let out = launch(&m, kernel, v, shape, args).unwrap_or_else(|e| panic!("{v:?}: {e}"));

@@ -10,7 +10,7 @@ mod sums;
 
 use crate::jit_support::*;
 use fragments::{kernel, list, moves};
-use rtcg_vgpu::exec::Shape;
+use rtcg_vgpu::exec::LaunchConfig;
 
 /// Rows of eight halves come from the addresses of eight lanes each.
 #[test]
@@ -64,7 +64,8 @@ fn partial_warps_and_bad_addresses_fault() {
         ".reg .b32 %d<8>; wmma.load.c.sync.aligned.row.m16n16k16.f32 {%d0,%d1,%d2,%d3,%d4,%d5,%d6,%d7}, [%p0];
          st.global.u32 [%p3], %d0;",
     ));
-    let shape = |threads| Shape { grid: [1, 1, 1], block: [threads, 1, 1], dynamic_shared: 0, cooperative: false };
+    let shape =
+        |threads| LaunchConfig { grid: [1, 1, 1], block: [threads, 1, 1], dynamic_shared: 0, cooperative: false };
     for (threads, args, word) in [
         (40, [buffer(&[0_u32; 256]), Arg::U64(0), Arg::U64(0), buffer(&[0_u32])], "all 32 lanes"),
         (32, [Arg::U64(0), Arg::U64(0), Arg::U64(0), buffer(&[0_u32])], "illegal memory access"),
@@ -78,7 +79,7 @@ fn partial_warps_and_bad_addresses_fault() {
 
 /// Lanes that come along different ways meet at the instruction.
 #[test]
-fn lanes_gather_at_a_product() {
+fn lanes_reconverge_at_a_matrix_product() {
     let body = ".reg .b32 %d<2>; mov.u32 %r1, 0x01010101; and.b32 %r2, %r0, 1; setp.eq.u32 %q0, %r2, 0;
         @%q0 bra EVEN; mov.u32 %r3, 5; bra.uni JOIN; EVEN: mov.u32 %r3, 5; JOIN:
         mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%d0, %d1}, {%r1}, {%r1}, {%r3, %r3};

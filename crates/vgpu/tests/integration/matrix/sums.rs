@@ -21,7 +21,7 @@ fn sums_of_integers_are_clamped_or_wrap() {
 #[test]
 fn quick_sums_are_the_defined_ones() {
     use rtcg_ptx::ast::{MatrixLayout, MatrixOp, MatrixProduct, MatrixShape, MatrixType, Rounding};
-    use rtcg_vgpu::softmath::matrix::{Planes, frame_words, product, product_by_definition};
+    use rtcg_vgpu::softmath::matrix::{Planes, frame_words, product, product_reference};
     let mut state = 88_172_645_463_325_252_u64;
     let mut next = || {
         state ^= state << 13;
@@ -71,7 +71,7 @@ fn quick_sums_are_the_defined_ones() {
         }
         let mut defined = frame.clone();
         product(form, &mut Planes::split(form, &mut frame));
-        product_by_definition(form, &mut Planes::split(form, &mut defined));
+        product_reference(form, &mut Planes::split(form, &mut defined));
         assert_eq!(frame, defined, "{form:?}");
     }
 }

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use rtcg_ptx::ast::{Inst, Operand, Type};
-use rtcg_vgpu::jit::ops::{self, Alone, OpCtx, OpState, Parts, Shape, Width};
+use rtcg_vgpu::jit::ops::{self, OpCtx, OpState, Parts, Shape, StandaloneFunction, Width};
 
 /// Bytes between the operands of a call.
 const STRIDE: usize = 64;
@@ -61,7 +61,7 @@ pub enum Way {
 
 /// A compiled instruction.
 pub struct Compiled {
-    _code: Alone,
+    _code: StandaloneFunction,
     entry: extern "C" fn(*const u8, *mut u8),
     shape: Shape,
     case: Case,
@@ -79,7 +79,8 @@ pub fn compile(case: &Case, shape: Shape, way: Way, opt: &str) -> Compiled {
     let mut b = FunctionBuilder::new(&mut context.func, &mut fbc);
     emit(&mut b, case, shape, way);
     b.finalize(isa.frontend_config());
-    let code = Alone::compile(&mut context, &*isa).unwrap_or_else(|e| panic!("{}: {e}\n{}", case.text, context.func));
+    let code = StandaloneFunction::compile(&mut context, &*isa)
+        .unwrap_or_else(|e| panic!("{}: {e}\n{}", case.text, context.func));
     // SAFETY: the function was compiled with this signature and lives as long as the module.
     let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u8, *mut u8)>(code.address()) };
     Compiled { _code: code, entry, shape, case: case.clone() }

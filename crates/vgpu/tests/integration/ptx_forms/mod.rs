@@ -19,7 +19,7 @@ fn kernel(line: &str) -> String {
 }
 
 /// Why a kernel with that instruction cannot run.
-fn complaint(line: &str) -> Option<String> {
+fn diagnostic(line: &str) -> Option<String> {
     let text = kernel(line);
     if let Err(error) = load(text.as_bytes(), &LoadOptions::default()) {
         return Some(error.log.lines().next().unwrap_or_default().to_owned());
@@ -37,7 +37,7 @@ fn forms_are_executed_or_refused_as_listed() {
         let (Some(state), Some(_), Some(line)) = (columns.next(), columns.next(), columns.next()) else {
             panic!("not a row: {row}")
         };
-        match (state, complaint(line)) {
+        match (state, diagnostic(line)) {
             ("executed", None) => {}
             ("refused", Some(why)) if why.contains("not supported") => {}
             (state, why) => wrong.push(format!("{line} is listed as {state}: {}", why.unwrap_or_default())),
@@ -46,14 +46,14 @@ fn forms_are_executed_or_refused_as_listed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Judges the lines of the file that `RTCG_FORMS` names: `collect.py` calls it.
+/// Checks the lines of the file that `RTCG_FORMS` names: `collect.py` calls it.
 #[test]
 #[ignore = "a tool, not a test"]
 fn judge_forms() {
     let Ok(path) = std::env::var("RTCG_FORMS") else { return };
     for row in std::fs::read_to_string(path).unwrap_or_default().lines() {
         let line = row.rsplit('\t').next().unwrap_or_default();
-        println!("JUDGED\t{}\t{row}", complaint(line).unwrap_or_default());
+        println!("JUDGED\t{}\t{row}", diagnostic(line).unwrap_or_default());
     }
 }
 

@@ -1,7 +1,7 @@
 //! `mbarrier` objects, named barriers, copies, wide and vector atomics, executed in every variant.
 
 use crate::jit_support::{Arg, buffer, compile, f32s, launch, parse, run, u32s, variants};
-use rtcg_vgpu::exec::Shape;
+use rtcg_vgpu::exec::LaunchConfig;
 
 /// A kernel with an output buffer in `%out`, an input in `%in`, and these registers.
 fn kernel(vars: &str, body: &str) -> String {
@@ -27,7 +27,7 @@ fn run_u32(vars: &str, body: &str, n: usize, input: &[u32]) -> Vec<u32> {
 
 /// One warp fills a buffer, the other empties it, with an mbarrier for each way.
 #[test]
-fn producer_and_consumer_take_turns_by_mbarriers() {
+fn producer_and_consumer_alternate_with_mbarriers() {
     for wait in ["mbarrier.test_wait", "mbarrier.try_wait"] {
         let body = format!(
             "setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
@@ -58,7 +58,7 @@ fn producer_and_consumer_take_turns_by_mbarriers() {
 
 /// Lanes of one warp wait for each other at an mbarrier, on different ways.
 #[test]
-fn lanes_that_went_different_ways_meet_at_an_mbarrier() {
+fn divergent_lanes_meet_at_an_mbarrier() {
     let body = "setp.ne.u32 %p1, %t, 0; @%p1 bra MADE;
     mbarrier.init.shared.b64 [b], 40; st.shared.u32 [sum], 0;
     MADE: bar.sync 0;
@@ -157,7 +157,7 @@ fn wrong_uses_of_mbarriers_end_the_launch() {
     ];
     for (body, what) in cases {
         let m = parse(&kernel(".shared .align 16 .b64 b;", body));
-        let shape = Shape { grid: [1, 1, 1], block: [1, 1, 1], dynamic_shared: 0, cooperative: false };
+        let shape = LaunchConfig { grid: [1, 1, 1], block: [1, 1, 1], dynamic_shared: 0, cooperative: false };
         for v in variants([1, 1, 1]) {
             let fault = launch(&m, "k", v, shape, &[buffer(&[0u64; 2]), buffer(&[0u64; 2])]).unwrap_err();
             assert!(fault.to_string().contains(what), "{body}: {fault}");
@@ -221,7 +221,7 @@ fn atomics_of_several_elements() {
     input[8..12].copy_from_slice(&[0x4000_c000, 0, 0x7e00_7e00, 0xbc00_3800]);
     input[16..20].copy_from_slice(&[0, 0x7fff_7fff, 0x4000_4000, 0xc000_c000]);
     let m = parse(&text);
-    let shape = Shape { grid: [1, 1, 1], block: [n, 1, 1], dynamic_shared: 0, cooperative: false };
+    let shape = LaunchConfig { grid: [1, 1, 1], block: [n, 1, 1], dynamic_shared: 0, cooperative: false };
     for v in variants([n, 1, 1]) {
         let got = launch(&m, "k", v, shape, &[Arg::U64(0), buffer(&input)]).unwrap();
         let floats = f32s(&got[0]);

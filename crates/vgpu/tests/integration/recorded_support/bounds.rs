@@ -147,7 +147,7 @@ pub enum Verdict {
 }
 
 impl Approximation {
-    /// Judges a number by the operands and the GPU's number.
+    /// Checks a number by the operands and the GPU's number.
     pub fn judge(&self, operands: [u64; 2], ours: u64, gpu: u64) -> Verdict {
         if ours == gpu {
             return Verdict::Same;

@@ -3,7 +3,7 @@
 use super::table::{Form, bits};
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{CancelFlag, Program, RUNTIME, Shape, run_program};
+use rtcg_vgpu::exec::{CancelFlag, LaunchConfig, Program, RUNTIME, run_program};
 use rtcg_vgpu::jit::{CompiledKernel, SymbolLayout, Variant, Window, compile_kernel};
 use rtcg_vgpu::memory::window::window;
 use std::fmt::Write as _;
@@ -141,25 +141,25 @@ impl Bench {
             stack_bytes: compiled.stack_bytes,
             local_bytes_per_warp: compiled.local_bytes_per_warp,
             dynamic_shared_offset: compiled.shared.dynamic_offset,
-            ..Program::new("k", compiled.entry, Box::new(NoSites(compiled)))
+            ..Program::new("k", compiled.entry, Box::new(NoSourceMap(compiled)))
         };
         let mut params = [self.input.to_le_bytes(), self.output.to_le_bytes()].concat();
         params.extend(n.to_le_bytes());
-        let shape = Shape { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false };
+        let shape = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false };
         run_program(&program, shape, &params, &CancelFlag::new()).map_err(|e| panic!("the launch failed: {e}"))
     }
 }
 
-struct NoSites(CompiledKernel);
+struct NoSourceMap(CompiledKernel);
 
-impl rtcg_vgpu::exec::Sites for NoSites {
+impl rtcg_vgpu::exec::SourceMap for NoSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
         self.0.contains_pc(pc)
     }
-    fn of_pc(&self, _: usize) -> Option<rtcg_vgpu::exec::Place> {
+    fn lookup_pc(&self, _: usize) -> Option<rtcg_vgpu::exec::InstructionLocation> {
         None
     }
-    fn of_number(&self, _: u32) -> Option<rtcg_vgpu::exec::Place> {
+    fn lookup_site(&self, _: u32) -> Option<rtcg_vgpu::exec::InstructionLocation> {
         None
     }
 }

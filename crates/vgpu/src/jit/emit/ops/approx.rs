@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use rtcg_ptx::ast::{FpMods, Type, UnOp};
+use rtcg_ptx::ast::{FpMods, Type, UnaryOp};
 
 use super::emit::{
     and_const, bits, choose, fcmp_const, float, greater, icmp_const, keep_if, lesser, map1, same, sar, shl, type_of,
@@ -16,8 +16,8 @@ use super::{OpCtx, Parts, float as fp, half};
 const MAGIC: u64 = 0x4b40_0000;
 
 /// `sin cos lg2 ex2 tanh`; `None` when a helper has to do it.
-pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
-    if !matches!(op, UnOp::Sin | UnOp::Cos | UnOp::Lg2 | UnOp::Ex2 | UnOp::Tanh) {
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, a: &Parts) -> Option<Parts> {
+    if !matches!(op, UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Lg2 | UnaryOp::Ex2 | UnaryOp::Tanh) {
         return None;
     }
     match ty {
@@ -36,17 +36,17 @@ pub(super) fn unary(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, a
     }
 }
 
-fn single(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
-    if op == UnOp::Ex2 && mods.ftz && !mods.sat {
+fn single(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
+    if op == UnaryOp::Ex2 && mods.ftz && !mods.sat {
         return exp2_ftz(cx, x);
     }
     let x = if mods.ftz { fp::flush(cx, x) } else { x };
     let x = float(cx, x);
     let r = match op {
-        UnOp::Sin => sine(cx, x, false),
-        UnOp::Cos => sine(cx, x, true),
-        UnOp::Lg2 => log2(cx, x),
-        UnOp::Ex2 => exp2(cx, x),
+        UnaryOp::Sin => sine(cx, x, false),
+        UnaryOp::Cos => sine(cx, x, true),
+        UnaryOp::Lg2 => log2(cx, x),
+        UnaryOp::Ex2 => exp2(cx, x),
         _ => tanh(cx, x),
     };
     let r = bits(cx, r);

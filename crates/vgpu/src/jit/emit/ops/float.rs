@@ -6,7 +6,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use rtcg_ptx::ast::{BinOp, FpMods, Rounding, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinaryOp, FpMods, Rounding, TernaryOp, Type, UnaryOp};
 
 use super::emit::{
     and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, shr, type_of,
@@ -97,7 +97,7 @@ fn native(ty: Type, mods: &FpMods) -> bool {
 pub(super) fn binary(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: BinOp,
+    op: BinaryOp,
     ty: Type,
     mods: &FpMods,
     srcs: &[Parts],
@@ -108,33 +108,33 @@ pub(super) fn binary(
     if !native(ty, mods) {
         return None;
     }
-    if op == BinOp::CopySign {
+    if op == BinaryOp::CopySign {
         return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| copysign(cx, ty, a, b)));
     }
     if matches!(ty, Type::F16 | Type::BF16) {
         return half_binary(cx, op, ty, mods, srcs);
     }
     match op {
-        BinOp::Min | BinOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinOp::Max, a, b)))
+        BinaryOp::Min | BinaryOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
-        BinOp::Min | BinOp::Max if ty == Type::F64 => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinOp::Max, a, b)))
+        BinaryOp::Min | BinaryOp::Max if ty == Type::F64 => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
-        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div if to_nearest(mods) => {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if to_nearest(mods) => {
             Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| nearest(cx, op, mods, a, b)))
         }
-        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div if ty == Type::F32 => {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if ty == Type::F32 => {
             let (a, b) = (in_double(cx, shape, mods, &srcs[0]), in_double(cx, shape, mods, &srcs[1]));
             let rounded = map2(cx, &a, &b, |cx, x, y| match op {
                 // A product is exact; a quotient that double precision rounds to a single-precision
                 // number is that number, so its error need not be known.
-                BinOp::Mul | BinOp::Div => {
+                BinaryOp::Mul | BinaryOp::Div => {
                     let r = plain(cx, op, x, y);
                     directed_flushed(cx, mods, r, None)
                 }
                 _ => {
-                    let y = if op == BinOp::Sub { cx.b.ins().fneg(y) } else { y };
+                    let y = if op == BinaryOp::Sub { cx.b.ins().fneg(y) } else { y };
                     directed_sum(cx, mods, x, y)
                 }
             });
@@ -176,13 +176,14 @@ fn copysign(cx: &mut OpCtx<'_, '_>, ty: Type, a: Value, b: Value) -> Value {
     cx.b.ins().bor(sign, magnitude)
 }
 
-fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
-    if mods.xorsign_abs || !matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Min | BinOp::Max) {
+fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinaryOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+    if mods.xorsign_abs || !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max)
+    {
         return None;
     }
     let (a, b) = (half::widen(cx, ty, &srcs[0]), half::widen(cx, ty, &srcs[1]));
     let wide = map2(cx, &a, &b, |cx, x, y| match op {
-        BinOp::Min | BinOp::Max => min_max(cx, mods, op == BinOp::Max, x, y),
+        BinaryOp::Min | BinaryOp::Max => min_max(cx, mods, op == BinaryOp::Max, x, y),
         _ => {
             let (x, y) = (float(cx, x), float(cx, y));
             let r = plain(cx, op, x, y);
@@ -193,33 +194,33 @@ fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinOp, ty: Type, mods: &FpMods, srcs:
     Some(half::narrow(cx, ty, &wide))
 }
 
-fn plain(cx: &mut OpCtx<'_, '_>, op: BinOp, x: Value, y: Value) -> Value {
+fn plain(cx: &mut OpCtx<'_, '_>, op: BinaryOp, x: Value, y: Value) -> Value {
     match op {
-        BinOp::Add => match negated(cx, y) {
+        BinaryOp::Add => match negated(cx, y) {
             Some(y) => cx.b.ins().fsub(x, y),
             None => match negated(cx, x) {
                 Some(x) => cx.b.ins().fsub(y, x),
                 None => cx.b.ins().fadd(x, y),
             },
         },
-        BinOp::Sub => match negated(cx, y) {
+        BinaryOp::Sub => match negated(cx, y) {
             Some(y) => cx.b.ins().fadd(x, y),
             None => cx.b.ins().fsub(x, y),
         },
-        BinOp::Mul => cx.b.ins().fmul(x, y),
+        BinaryOp::Mul => cx.b.ins().fmul(x, y),
         _ => cx.b.ins().fdiv(x, y),
     }
 }
 
-fn nearest(cx: &mut OpCtx<'_, '_>, op: BinOp, mods: &FpMods, a: Value, b: Value) -> Value {
+fn nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, a: Value, b: Value) -> Value {
     let (x, y) = (operand(cx, mods, a), operand(cx, mods, b));
     // Of two double-precision NaNs the processor keeps the first, a GPU the last.
-    let (x, y) = if matches!(op, BinOp::Add | BinOp::Mul) { (y, x) } else { (x, y) };
+    let (x, y) = if matches!(op, BinaryOp::Add | BinaryOp::Mul) { (y, x) } else { (x, y) };
     let r = plain(cx, op, x, y);
-    let r = if op == BinOp::Sub { last_nan(cx, x, y, r) } else { double_nan(cx, &[x, y], r) };
-    let r = if op == BinOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
+    let r = if op == BinaryOp::Sub { last_nan(cx, x, y, r) } else { double_nan(cx, &[x, y], r) };
+    let r = if op == BinaryOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
     let r = bits(cx, r);
-    let r = if mods.ftz && matches!(op, BinOp::Mul | BinOp::Div) {
+    let r = if mods.ftz && matches!(op, BinaryOp::Mul | BinaryOp::Div) {
         let scale = same(cx, x, SCALE32);
         let up = cx.b.ins().fmul(x, scale);
         let scaled = plain(cx, op, up, y);
@@ -311,12 +312,12 @@ fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value)
 pub(super) fn ternary(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: TerOp,
+    op: TernaryOp,
     ty: Type,
     mods: &FpMods,
     srcs: &[Parts],
 ) -> Option<Parts> {
-    if !matches!(op, TerOp::Fma | TerOp::MadLo) {
+    if !matches!(op, TernaryOp::Fma | TernaryOp::MadLo) {
         return None;
     }
     if let Some(element) = pair_element(ty) {
@@ -407,51 +408,53 @@ fn brain_fma(cx: &mut OpCtx<'_, '_>, shape: Shape, srcs: &[Parts]) -> Parts {
 pub(super) fn unary(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: UnOp,
+    op: UnaryOp,
     ty: Type,
     mods: &FpMods,
     a: &Parts,
 ) -> Option<Parts> {
     match (op, ty) {
-        (UnOp::Abs | UnOp::Neg, Type::F16x2 | Type::BF16x2) => {
+        (UnaryOp::Abs | UnaryOp::Neg, Type::F16x2 | Type::BF16x2) => {
             let element = pair_element(ty)?;
             by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, shape, op, element, mods, &srcs[0]))
         }
-        (UnOp::Abs | UnOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
+        (UnaryOp::Abs | UnaryOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
             Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x)))
         }
-        (UnOp::Rcp | UnOp::Sqrt, Type::F32 | Type::F64) if to_nearest(mods) && !(ty == Type::F64 && mods.approx) => {
+        (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
+            if to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
+        {
             Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
         }
-        (UnOp::Rcp | UnOp::Sqrt, Type::F32) => {
+        (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) => {
             let wide = in_double(cx, shape, mods, a);
             let rounded = map1(cx, &wide, |cx, x| {
                 let one = same(cx, x, 0x3ff0_0000_0000_0000);
-                let r = if op == UnOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
+                let r = if op == UnaryOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
                 directed_flushed(cx, mods, r, None)
             });
             Some(from_double(cx, shape, mods, &rounded))
         }
-        (UnOp::Rcp | UnOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
+        (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
             Some(map1(cx, a, |cx, x| upper_word(cx, op, x)))
         }
-        (UnOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
+        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
         _ => None,
     }
 }
 
 /// `abs` and `neg` are arithmetic: they make a NaN canonical, or quiet in double precision, where
 /// its sign stays.
-fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) -> Value {
+fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Value) -> Value {
     let sign_bit = 1u64 << (ty.bits() - 1);
     let x = if mods.ftz { flush(cx, x) } else { x };
-    if ty == Type::F64 && op == UnOp::Neg {
+    if ty == Type::F64 && op == UnaryOp::Neg {
         let f = float(cx, x);
         let zero = same(cx, f, sign_bit);
         let r = cx.b.ins().fsub(zero, f);
         return bits(cx, r);
     }
-    let r = if op == UnOp::Abs {
+    let r = if op == UnaryOp::Abs {
         and_const(cx, x, sign_bit - 1)
     } else {
         let mask = same(cx, x, sign_bit);
@@ -478,13 +481,13 @@ fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnOp, ty: Type, mods: &FpMods, x: Value) 
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only upper words count, of operand and result.
-fn upper_word(cx: &mut OpCtx<'_, '_>, op: UnOp, x: Value) -> Value {
+fn upper_word(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
     const UPPER: u64 = 0xffff_ffff_0000_0000;
     let x = and_const(cx, x, UPPER);
     let x = flush64(cx, x);
     let x = float(cx, x);
     let one = same(cx, x, 0x3ff0_0000_0000_0000);
-    let divisor = if op == UnOp::Rcp { x } else { cx.b.ins().sqrt(x) };
+    let divisor = if op == UnaryOp::Rcp { x } else { cx.b.ins().sqrt(x) };
     let r = cx.b.ins().fdiv(one, divisor);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
     let r = bits(cx, r);
@@ -504,12 +507,12 @@ fn flush64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     choose(cx, tiny, sign, x)
 }
 
-fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value) -> Value {
+fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
     let x = operand(cx, mods, x);
     let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
     let one = same(cx, x, one_bits);
     let r = match op {
-        UnOp::Rcp => {
+        UnaryOp::Rcp => {
             let r = cx.b.ins().fdiv(one, x);
             if mods.ftz && mods.rnd != Rounding::Default {
                 let scale = same(cx, x, SCALE32);
@@ -521,7 +524,7 @@ fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnOp, mods: &FpMods, x: Value)
                 r
             }
         }
-        UnOp::Sqrt => cx.b.ins().sqrt(x),
+        UnaryOp::Sqrt => cx.b.ins().sqrt(x),
         _ => {
             let root = cx.b.ins().sqrt(x);
             cx.b.ins().fdiv(one, root)

@@ -99,7 +99,7 @@ pub(super) fn two_sum_error(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, s: Value
     cx.b.ins().fadd(a_lost, b_lost)
 }
 
-/// The neighbour of `s` with an odd significand on the side of `error`, unless `error` is zero
+/// The number adjacent to `s` with an odd significand on the side of `error`, unless `error` is zero
 /// (or NaN, when `s` is infinite) or `s` is odd already.
 pub(super) fn round_to_odd(cx: &mut OpCtx<'_, '_>, s: Value, error: Value) -> Value {
     let zero = same(cx, s, 0);
@@ -108,7 +108,7 @@ pub(super) fn round_to_odd(cx: &mut OpCtx<'_, '_>, s: Value, error: Value) -> Va
     let inexact = cx.b.ins().bor(below, above);
     let s_bits = bits(cx, s);
     let e_bits = bits(cx, error);
-    // Rounding to nearest even gave an odd significand only when that is the nearer neighbour,
+    // Rounding to nearest even gave an odd significand only when that is the nearer of the two adjacent numbers,
     // which is also the one wanted. One step toward the error: up in magnitude if the signs agree.
     let differ = cx.b.ins().bxor(s_bits, e_bits);
     let lane = if super::emit::type_of(cx, s_bits).lane_bits() == 64 { 63 } else { 31 };

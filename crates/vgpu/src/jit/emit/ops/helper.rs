@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 
 use super::{OpCtx, Parts, Shape, Width};
-use crate::jit::emit::links::{self, Link};
+use crate::jit::emit::relocations::{self, RelocTarget};
 use crate::jit::emit::values::CHUNK_LANES;
 use crate::softmath::Mode;
 
@@ -167,7 +167,7 @@ pub(super) fn call(
     let frame = cx.b.ins().stack_addr(types::I64, slot, 0);
     let layout = cx.b.ins().iconst(types::I64, layout as i64);
     let mode = cx.b.ins().iconst(types::I64, helper.mode.pack() as i64);
-    links::call(cx.b, Link::rust(helper.address()), &[frame, layout, mode], None);
+    relocations::call(cx.b, RelocTarget::rust(helper.address()), &[frame, layout, mode], None);
     load_result(cx, shape, slot, ret)
 }
 

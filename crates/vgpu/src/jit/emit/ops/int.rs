@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use rtcg_ptx::ast::{BinOp, CarryOp, FpMods, Operand, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinaryOp, CarryOp, FpMods, Operand, TernaryOp, Type, UnaryOp};
 
 use super::emit::{
     and_const, bits, by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, type_of,
@@ -35,36 +35,36 @@ pub(super) fn widened(cx: &mut OpCtx<'_, '_>, shape: Shape, ty: Type, parts: &Pa
 }
 
 /// One-operand instructions; `None` when a helper has to do it.
-pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnOp, ty: Type, a: &Parts) -> Option<Parts> {
+pub(super) fn unary(cx: &mut OpCtx<'_, '_>, shape: Shape, op: UnaryOp, ty: Type, a: &Parts) -> Option<Parts> {
     if matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128) {
         return None;
     }
     let width = Width::of(ty);
     Some(match op {
-        UnOp::Not if ty == Type::Pred => compare::not(cx, shape, a),
-        UnOp::Not => {
+        UnaryOp::Not if ty == Type::Pred => compare::not(cx, shape, a),
+        UnaryOp::Not => {
             let r = map1(cx, a, |cx, x| cx.b.ins().bnot(x));
             cut(cx, ty, r)
         }
-        UnOp::Neg => {
+        UnaryOp::Neg => {
             let r = map1(cx, a, |cx, x| cx.b.ins().ineg(x));
             cut(cx, ty, r)
         }
-        UnOp::Abs => {
+        UnaryOp::Abs => {
             let a = if ty.bits() < 32 { sign_extend(cx, shape, a, ty.bits().into()) } else { a.clone() };
             let r = map1(cx, &a, |cx, x| cx.b.ins().iabs(x));
             cut(cx, ty, r)
         }
-        UnOp::Cnot => map1(cx, a, |cx, x| {
+        UnaryOp::Cnot => map1(cx, a, |cx, x| {
             let zero = icmp_const(cx, IntCC::Equal, x, 0);
             let one = same(cx, x, 1);
             keep_if(cx, zero, one)
         }),
-        UnOp::Popc if shape == Shape::Chunk && width == Width::W32 => map1(cx, a, popcount),
-        UnOp::Popc => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
-        UnOp::Clz => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
-        UnOp::Brev => by_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
-        UnOp::Bfind { shiftamt } => {
+        UnaryOp::Popc if shape == Shape::Chunk && width == Width::W32 => map1(cx, a, popcount),
+        UnaryOp::Popc => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
+        UnaryOp::Clz => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
+        UnaryOp::Brev => by_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
+        UnaryOp::Bfind { shiftamt } => {
             let signed = ty.is_signed();
             narrow_result(cx, shape, width, a, |cx, x| bfind(cx, signed, shiftamt, x))
         }
@@ -121,7 +121,7 @@ fn bfind(cx: &mut OpCtx<'_, '_>, signed: bool, shiftamt: bool, x: Value) -> Valu
 pub(super) fn binary(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: BinOp,
+    op: BinaryOp,
     ty: Type,
     mods: &FpMods,
     second: &Operand,
@@ -132,27 +132,27 @@ pub(super) fn binary(
     }
     let (a, b) = (&srcs[0], &srcs[1]);
     Some(match op {
-        BinOp::And => map2(cx, a, b, |cx, x, y| cx.b.ins().band(x, y)),
-        BinOp::Or => map2(cx, a, b, |cx, x, y| cx.b.ins().bor(x, y)),
-        BinOp::Xor => map2(cx, a, b, |cx, x, y| cx.b.ins().bxor(x, y)),
-        BinOp::Add => {
+        BinaryOp::And => map2(cx, a, b, |cx, x, y| cx.b.ins().band(x, y)),
+        BinaryOp::Or => map2(cx, a, b, |cx, x, y| cx.b.ins().bor(x, y)),
+        BinaryOp::Xor => map2(cx, a, b, |cx, x, y| cx.b.ins().bxor(x, y)),
+        BinaryOp::Add => {
             let r = map2(cx, a, b, |cx, x, y| cx.b.ins().iadd(x, y));
             cut(cx, ty, r)
         }
-        BinOp::Sub => {
+        BinaryOp::Sub => {
             let r = map2(cx, a, b, |cx, x, y| cx.b.ins().isub(x, y));
             cut(cx, ty, r)
         }
-        BinOp::Mul => mul_lo(cx, ty, a, b),
-        BinOp::MulHi => mul_hi(cx, shape, ty, a, b)?,
-        BinOp::MulWide => mul_wide(cx, shape, ty, a, b)?,
-        BinOp::Mul24Lo => {
+        BinaryOp::Mul => mul_lo(cx, ty, a, b),
+        BinaryOp::MulHi => mul_hi(cx, shape, ty, a, b)?,
+        BinaryOp::MulWide => mul_wide(cx, shape, ty, a, b)?,
+        BinaryOp::Mul24Lo => {
             let (a, b) = (low24(cx, ty, a), low24(cx, ty, b));
             map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y))
         }
-        BinOp::Min | BinOp::Max => min_max(cx, shape, op == BinOp::Max, ty, a, b),
-        BinOp::Div | BinOp::Rem if ty.bits() <= 32 => division(cx, shape, op == BinOp::Rem, ty, a, b),
-        BinOp::Shl | BinOp::Shr => shift::shift(cx, shape, op == BinOp::Shl, ty, second, a, b),
+        BinaryOp::Min | BinaryOp::Max => min_max(cx, shape, op == BinaryOp::Max, ty, a, b),
+        BinaryOp::Div | BinaryOp::Rem if ty.bits() <= 32 => division(cx, shape, op == BinaryOp::Rem, ty, a, b),
+        BinaryOp::Shl | BinaryOp::Shr => shift::shift(cx, shape, op == BinaryOp::Shl, ty, second, a, b),
         _ => return None,
     })
 }
@@ -262,7 +262,7 @@ fn min_max(cx: &mut OpCtx<'_, '_>, shape: Shape, max: bool, ty: Type, a: &Parts,
 pub(super) fn ternary(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: TerOp,
+    op: TernaryOp,
     ty: Type,
     mods: &FpMods,
     ops: [&Operand; 3],
@@ -274,34 +274,34 @@ pub(super) fn ternary(
     let (a, b, c) = (&srcs[0], &srcs[1], &srcs[2]);
     let add = |cx: &mut OpCtx<'_, '_>, p: Parts| map2(cx, &p, c, |cx, x, y| cx.b.ins().iadd(x, y));
     Some(match op {
-        TerOp::MadLo => {
+        TernaryOp::MadLo => {
             let p = mul_lo(cx, ty, a, b);
             let r = add(cx, p);
             cut(cx, ty, r)
         }
-        TerOp::MadHi => {
+        TernaryOp::MadHi => {
             let p = mul_hi(cx, shape, ty, a, b)?;
             let r = add(cx, p);
             cut(cx, ty, r)
         }
-        TerOp::MadWide => {
+        TernaryOp::MadWide => {
             let p = mul_wide(cx, shape, ty, a, b)?;
             add(cx, p)
         }
-        TerOp::Mad24Lo => {
+        TernaryOp::Mad24Lo => {
             let (x, y) = (low24(cx, ty, a), low24(cx, ty, b));
             let p = map2(cx, &x, &y, |cx, x, y| cx.b.ins().imul(x, y));
             add(cx, p)
         }
-        TerOp::Sad => {
+        TernaryOp::Sad => {
             let d = difference(cx, shape, ty, a, b);
             let r = add(cx, d);
             cut(cx, ty, r)
         }
-        TerOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| bitwise::lop3(cx, table, x, y, z)),
-        TerOp::Bfe => bitwise::bfe_constant(cx, ty, immediate(ops[1])?, immediate(ops[2])?, a),
-        TerOp::Prmt(mode) => bitwise::prmt_constant(cx, shape, mode, immediate(ops[2])?, a, b)?,
-        TerOp::ShfLClamp | TerOp::ShfLWrap | TerOp::ShfRClamp | TerOp::ShfRWrap => {
+        TernaryOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| bitwise::lop3(cx, table, x, y, z)),
+        TernaryOp::Bfe => bitwise::bfe_constant(cx, ty, immediate(ops[1])?, immediate(ops[2])?, a),
+        TernaryOp::Prmt(mode) => bitwise::prmt_constant(cx, shape, mode, immediate(ops[2])?, a, b)?,
+        TernaryOp::ShfLClamp | TernaryOp::ShfLWrap | TernaryOp::ShfRClamp | TernaryOp::ShfRWrap => {
             let n = immediate(ops[2]);
             shift::funnel(cx, shape, op, n, a, b, c)?
         }

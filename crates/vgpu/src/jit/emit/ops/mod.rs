@@ -16,7 +16,6 @@
 //!
 //! 8- and 16-bit sources may be assumed zero-extended in their 32-bit parts, and results keep it so.
 
-mod alone;
 mod approx;
 mod bitwise;
 mod compare;
@@ -31,24 +30,25 @@ mod parts;
 mod rounding;
 mod shift;
 mod soft;
-mod unit;
+mod standalone;
+mod unit_interval_fma;
 
-use crate::jit::lanes::known::{self, Known};
-use crate::jit::lanes::nan;
+use crate::jit::simt::known_values::{self, KnownValue};
+use crate::jit::simt::nan;
 use cranelift_codegen::ir::StackSlot;
 use cranelift_frontend::FunctionBuilder;
-use rtcg_ptx::ast::{BinOp, Function, Inst, Operand, Type, UnOp};
+use rtcg_ptx::ast::{BinaryOp, Function, Inst, Operand, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
 pub use super::values::Parts;
-use crate::jit::lanes::pure::result_type;
-pub use crate::jit::lanes::pure::{Dests, Sources, dests, is_pure, reads_carry, sources, writes_carry};
-pub use crate::jit::lanes::width::{Shape, Width};
-pub use alone::Alone;
+use crate::jit::simt::pure::result_type;
+pub use crate::jit::simt::pure::{Dests, Sources, dests, is_pure, reads_carry, sources, writes_carry};
+pub use crate::jit::simt::width::{Shape, Width};
 pub use parts::{
     bits_to_mask, blend, constant, fit_result, fit_source, float_bits, from_lanes, immediate, immediate_bits, lane,
     mask_to_bits, splat,
 };
+pub use standalone::StandaloneFunction;
 
 /// What the operations share within one Cranelift function. Made once per function.
 #[derive(Debug, Default)]
@@ -56,9 +56,9 @@ pub struct OpState {
     /// Where operands of Rust helpers are passed; made when first needed.
     scratch: Option<StackSlot>,
     /// Who sees the bits of NaNs in registers; empty when that is not known.
-    nans: Vec<nan::Bits>,
+    nans: Vec<nan::NanUse>,
     /// What is known of registers; empty when nothing is.
-    known: Vec<Known>,
+    known: Vec<KnownValue>,
     /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
     /// processor makes it.
     lazy_nan: bool,
@@ -68,27 +68,27 @@ impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
     /// do not matter and what values registers have, which makes arithmetic cheaper.
     pub fn for_function(function: &Function) -> OpState {
-        OpState { nans: nan::of(function), known: known::of(function), ..OpState::default() }
+        OpState { nans: nan::of(function), known: known_values::of(function), ..OpState::default() }
     }
 
     /// The bits that a register holds always, if they are known.
     pub(crate) fn constant(&self, r: rtcg_ptx::ast::Reg) -> Option<u64> {
         match self.known.get(r.index()) {
-            Some(Known::Constant(bits)) => Some(*bits),
+            Some(KnownValue::Constant(bits)) => Some(*bits),
             _ => None,
         }
     }
 
-    fn nan_bits(&self, r: rtcg_ptx::ast::Reg) -> nan::Bits {
+    fn nan_bits(&self, r: rtcg_ptx::ast::Reg) -> nan::NanUse {
         self.nans.get(r.index()).copied().unwrap_or_default()
     }
 
     /// What is known of a 32-bit operand.
-    fn known(&self, operand: &Operand) -> Known {
+    fn known(&self, operand: &Operand) -> KnownValue {
         match operand {
-            Operand::F32(bits) => Known::Constant(u64::from(*bits)),
-            Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(Known::Anything),
-            _ => Known::Anything,
+            Operand::F32(bits) => KnownValue::Constant(u64::from(*bits)),
+            Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(KnownValue::Unknown),
+            _ => KnownValue::Unknown,
         }
     }
 }
@@ -96,7 +96,9 @@ impl OpState {
 /// What an operand of 32 bits is as stored: a register may hold any NaN where the one is meant.
 pub(crate) fn as_stored(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: Parts) -> Parts {
     match operand {
-        Operand::Reg(r) if cx.state.nan_bits(*r) == nan::Bits::Stored => emit::map1(cx, &parts, float::canonical),
+        Operand::Reg(r) if cx.state.nan_bits(*r) == nan::NanUse::CanonicalizedAtStore => {
+            emit::map1(cx, &parts, float::canonical)
+        }
         _ => parts,
     }
 }
@@ -129,8 +131,8 @@ pub fn check(inst: &Inst) -> Result<(), Unsupported> {
         Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => {
             true
         }
-        Inst::Unary { op: UnOp::Not, ty: Type::Pred, .. } => true,
-        Inst::Binary { op: BinOp::And | BinOp::Or | BinOp::Xor, ty: Type::Pred, .. } => true,
+        Inst::Unary { op: UnaryOp::Not, ty: Type::Pred, .. } => true,
+        Inst::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => true,
         _ => soft::select(inst).is_some(),
     };
     if known { Ok(()) } else { Err(unsupported(inst)) }
@@ -159,7 +161,7 @@ pub fn lower(
     if let Some(results) = structural(cx, shape, inst, srcs)? {
         return Ok(results);
     }
-    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::Bits::Seen);
+    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::NanUse::BitsObserved);
     let emitted = direct(cx, shape, inst, srcs);
     cx.state.lazy_nan = false;
     match emitted {
@@ -244,7 +246,7 @@ fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> 
         Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
         Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),
         Inst::Ternary { op, ty, mods, .. } if ty.is_float() => {
-            unit::fma(cx, inst, srcs).or_else(|| float::ternary(cx, shape, *op, *ty, mods, srcs))
+            unit_interval_fma::fma(cx, inst, srcs).or_else(|| float::ternary(cx, shape, *op, *ty, mods, srcs))
         }
         Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
         Inst::Bfi { ty, pos, len, .. } => bitwise::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),

@@ -82,7 +82,7 @@ fn directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value
         let both = cx.b.ins().band(exact, lost);
         cx.b.ins().bor(far, both)
     };
-    // Too high, or too low: the neighbour on the other side is wanted.
+    // Too high, or too low: the adjacent number on the other side is wanted.
     let high = || (FloatCC::GreaterThan, FloatCC::LessThan);
     let low = || (FloatCC::LessThan, FloatCC::GreaterThan);
     let (down, up) = match rnd {

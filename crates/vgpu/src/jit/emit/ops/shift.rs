@@ -3,7 +3,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use rtcg_ptx::ast::{Operand, TerOp, Type};
+use rtcg_ptx::ast::{Operand, TernaryOp, Type};
 
 use super::emit::{
     by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
@@ -125,14 +125,14 @@ fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
 pub(super) fn funnel(
     cx: &mut OpCtx<'_, '_>,
     shape: Shape,
-    op: TerOp,
+    op: TernaryOp,
     n: Option<u32>,
     lo: &Parts,
     hi: &Parts,
     by: &Parts,
 ) -> Option<Parts> {
-    let left = matches!(op, TerOp::ShfLClamp | TerOp::ShfLWrap);
-    let wrap = matches!(op, TerOp::ShfLWrap | TerOp::ShfRWrap);
+    let left = matches!(op, TernaryOp::ShfLClamp | TernaryOp::ShfLWrap);
+    let wrap = matches!(op, TernaryOp::ShfLWrap | TernaryOp::ShfRWrap);
     if let Some(n) = n {
         let n = if wrap { n & 31 } else { n.min(32) };
         let up = if left { n } else { 32 - n };

@@ -4,7 +4,7 @@
 //! size or format, bit 8 its signedness, bits 16-31 the operation's own code; a conversion has the
 //! destination's in bits 9-15 and flags above.
 
-use rtcg_ptx::ast::{BinOp, CmpOp, FpMods, Inst, PrmtMode, Rounding, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, Inst, PrmtMode, Rounding, TernaryOp, Type, UnaryOp};
 
 mod list;
 
@@ -139,42 +139,44 @@ fn function(function: Function, ty: Type, mods: &FpMods) -> Option<Helper> {
     Some(Helper::new(m, |m, [a, ..]| approx::execute(FUNCTIONS[(code(m) & 7) as usize], format(m), m, a)))
 }
 
-fn unary(op: UnOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn unary(op: UnaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     let float = ty.is_float();
     let im = int_mode(ty, Mode::from(mods), 0);
     Some(match op {
-        UnOp::Abs if float => return float_op(FloatOp::Abs, ty, mods),
-        UnOp::Neg if float => return float_op(FloatOp::Neg, ty, mods),
-        UnOp::Sqrt if !mods.approx => return float_op(FloatOp::Sqrt, ty, mods),
-        UnOp::Rcp if !mods.approx => return float_op(FloatOp::Rcp, ty, mods),
-        UnOp::Sqrt => return function(Function::Sqrt, ty, mods),
-        UnOp::Rcp => return function(Function::Rcp, ty, mods),
-        UnOp::Rsqrt => return function(Function::Rsqrt, ty, mods),
-        UnOp::Sin => return function(Function::Sin, ty, mods),
-        UnOp::Cos => return function(Function::Cos, ty, mods),
-        UnOp::Lg2 => return function(Function::Lg2, ty, mods),
-        UnOp::Ex2 => return function(Function::Ex2, ty, mods),
-        UnOp::Tanh => return function(Function::Tanh, ty, mods),
-        UnOp::Abs => Helper::new(im, |m, [a, ..]| {
-            int::read(bits(m), true, a).unsigned_abs() as u64 & int::cut(bits(m), u64::MAX)
+        UnaryOp::Abs if float => return float_op(FloatOp::Abs, ty, mods),
+        UnaryOp::Neg if float => return float_op(FloatOp::Neg, ty, mods),
+        UnaryOp::Sqrt if !mods.approx => return float_op(FloatOp::Sqrt, ty, mods),
+        UnaryOp::Rcp if !mods.approx => return float_op(FloatOp::Rcp, ty, mods),
+        UnaryOp::Sqrt => return function(Function::Sqrt, ty, mods),
+        UnaryOp::Rcp => return function(Function::Rcp, ty, mods),
+        UnaryOp::Rsqrt => return function(Function::Rsqrt, ty, mods),
+        UnaryOp::Sin => return function(Function::Sin, ty, mods),
+        UnaryOp::Cos => return function(Function::Cos, ty, mods),
+        UnaryOp::Lg2 => return function(Function::Lg2, ty, mods),
+        UnaryOp::Ex2 => return function(Function::Ex2, ty, mods),
+        UnaryOp::Tanh => return function(Function::Tanh, ty, mods),
+        UnaryOp::Abs => Helper::new(im, |m, [a, ..]| {
+            int::read(bits(m), true, a).unsigned_abs() as u64 & int::truncate_bits(bits(m), u64::MAX)
         }),
-        UnOp::Neg => Helper::new(im, |m, [a, ..]| int::cut(bits(m), a.wrapping_neg())),
-        UnOp::Not => Helper::new(im, |m, [a, ..]| int::cut(bits(m).max(16), !a)),
-        UnOp::Cnot => Helper::new(im, |_, [a, ..]| u64::from(a == 0)),
-        UnOp::Popc => Helper::new(im, |_, [a, ..]| a.count_ones().into()),
-        UnOp::Clz => Helper::new(im, |m, [a, ..]| u64::from(a.leading_zeros() + bits(m) - 64)),
-        UnOp::Brev => Helper::new(im, |m, [a, ..]| a.reverse_bits() >> (64 - bits(m))),
-        UnOp::Bfind { shiftamt: false } => {
+        UnaryOp::Neg => Helper::new(im, |m, [a, ..]| int::truncate_bits(bits(m), a.wrapping_neg())),
+        UnaryOp::Not => Helper::new(im, |m, [a, ..]| int::truncate_bits(bits(m).max(16), !a)),
+        UnaryOp::Cnot => Helper::new(im, |_, [a, ..]| u64::from(a == 0)),
+        UnaryOp::Popc => Helper::new(im, |_, [a, ..]| a.count_ones().into()),
+        UnaryOp::Clz => Helper::new(im, |m, [a, ..]| u64::from(a.leading_zeros() + bits(m) - 64)),
+        UnaryOp::Brev => Helper::new(im, |m, [a, ..]| a.reverse_bits() >> (64 - bits(m))),
+        UnaryOp::Bfind { shiftamt: false } => {
             Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), false, a).into())
         }
-        UnOp::Bfind { shiftamt: true } => Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), true, a).into()),
-        UnOp::PendingCount => Helper::new(im, |_, [a, ..]| crate::exec::mbarrier::pending(a).into()),
-        UnOp::TestFinite => return testp(Test::Finite, ty),
-        UnOp::TestInfinite => return testp(Test::Infinite, ty),
-        UnOp::TestNumber => return testp(Test::Number, ty),
-        UnOp::TestNotANumber => return testp(Test::NotANumber, ty),
-        UnOp::TestNormal => return testp(Test::Normal, ty),
-        UnOp::TestSubnormal => return testp(Test::Subnormal, ty),
+        UnaryOp::Bfind { shiftamt: true } => {
+            Helper::new(im, |m, [a, ..]| int::bfind(bits(m), signed(m), true, a).into())
+        }
+        UnaryOp::PendingCount => Helper::new(im, |_, [a, ..]| crate::exec::mbarrier::pending(a).into()),
+        UnaryOp::TestFinite => return testp(Test::Finite, ty),
+        UnaryOp::TestInfinite => return testp(Test::Infinite, ty),
+        UnaryOp::TestNumber => return testp(Test::Number, ty),
+        UnaryOp::TestNotANumber => return testp(Test::NotANumber, ty),
+        UnaryOp::TestNormal => return testp(Test::Normal, ty),
+        UnaryOp::TestSubnormal => return testp(Test::Subnormal, ty),
     })
 }
 
@@ -185,7 +187,7 @@ fn testp(test: Test, ty: Type) -> Option<Helper> {
     Some(Helper::new(m, |m, [a, ..]| mask(arith::test(format(m), TESTS[code(m).min(5) as usize], a))))
 }
 
-fn binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn binary(op: BinaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     if ty.is_float() {
         return float_binary(op, ty, mods);
     }
@@ -195,19 +197,19 @@ fn binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     int_binary(op, ty, mods)
 }
 
-fn float_binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn float_binary(op: BinaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     match op {
-        BinOp::Add => float_op(FloatOp::Add, ty, mods),
-        BinOp::Sub => float_op(FloatOp::Sub, ty, mods),
-        BinOp::Mul => float_op(FloatOp::Mul, ty, mods),
-        BinOp::Div if mods.approx => {
+        BinaryOp::Add => float_op(FloatOp::Add, ty, mods),
+        BinaryOp::Sub => float_op(FloatOp::Sub, ty, mods),
+        BinaryOp::Mul => float_op(FloatOp::Mul, ty, mods),
+        BinaryOp::Div if mods.approx => {
             let m = float_mode(ty, Mode::from(mods), 0)?;
             Some(Helper::new(m, |m, [a, b, ..]| arith::div_approx(format(m), m, a, b)))
         }
-        BinOp::Div => float_op(FloatOp::Div, ty, mods),
-        BinOp::Min => float_op(FloatOp::Min, ty, mods),
-        BinOp::Max => float_op(FloatOp::Max, ty, mods),
-        BinOp::CopySign => {
+        BinaryOp::Div => float_op(FloatOp::Div, ty, mods),
+        BinaryOp::Min => float_op(FloatOp::Min, ty, mods),
+        BinaryOp::Max => float_op(FloatOp::Max, ty, mods),
+        BinaryOp::CopySign => {
             let m = float_mode(ty, Mode::default(), 0)?;
             Some(Helper::new(m, |m, [a, b, ..]| arith::copysign(format(m), a, b)))
         }
@@ -215,30 +217,32 @@ fn float_binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     }
 }
 
-fn int_binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn int_binary(op: BinaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     let m = int_mode(ty, Mode::from(mods), 0);
     Some(match op {
-        BinOp::Div => return Some(div(ty, m)),
-        BinOp::Rem => return Some(rem(ty, m)),
-        BinOp::Add => Helper::new(m, |m, [a, b, ..]| wrap_or_clamp(m, wide(m, a) + wide(m, b))),
-        BinOp::Sub => Helper::new(m, |m, [a, b, ..]| wrap_or_clamp(m, wide(m, a) - wide(m, b))),
-        BinOp::Mul => Helper::new(m, |m, [a, b, ..]| int::cut(bits(m), a.wrapping_mul(b))),
-        BinOp::MulHi => Helper::new(m, |m, [a, b, ..]| int::cut(bits(m), int::mul_hi(bits(m), signed(m), a, b) as u64)),
-        BinOp::MulWide => Helper::new(m, |m, [a, b, ..]| (wide(m, a) * wide(m, b)) as u64),
-        BinOp::Mul24Lo => Helper::new(m, |m, [a, b, ..]| int::mul24(signed(m), false, a, b) as u64),
-        BinOp::Mul24Hi => Helper::new(m, |m, [a, b, ..]| int::mul24(signed(m), true, a, b) as u64),
-        BinOp::Min => Helper::new(m, |m, [a, b, ..]| int_relu(m, wide(m, a).min(wide(m, b)))),
-        BinOp::Max => Helper::new(m, |m, [a, b, ..]| int_relu(m, wide(m, a).max(wide(m, b)))),
-        BinOp::And => Helper::new(m, |_, [a, b, ..]| a & b),
-        BinOp::Or => Helper::new(m, |_, [a, b, ..]| a | b),
-        BinOp::Xor => Helper::new(m, |_, [a, b, ..]| a ^ b),
-        BinOp::Shl => Helper::new(m, |m, [a, b, ..]| int::shl(bits(m), a, b as u32)),
-        BinOp::Shr => Helper::new(m, |m, [a, b, ..]| int::shr(bits(m), signed(m), a, b as u32)),
-        BinOp::BmskClamp => Helper::new(m, |_, [a, b, ..]| int::bmsk(false, a as u32, b as u32).into()),
-        BinOp::BmskWrap => Helper::new(m, |_, [a, b, ..]| int::bmsk(true, a as u32, b as u32).into()),
-        BinOp::SzextClamp => Helper::new(m, |m, [a, b, ..]| int::szext(false, signed(m), a as u32, b as u32).into()),
-        BinOp::SzextWrap => Helper::new(m, |m, [a, b, ..]| int::szext(true, signed(m), a as u32, b as u32).into()),
-        BinOp::CopySign => return None,
+        BinaryOp::Div => return Some(div(ty, m)),
+        BinaryOp::Rem => return Some(rem(ty, m)),
+        BinaryOp::Add => Helper::new(m, |m, [a, b, ..]| wrap_or_clamp(m, wide(m, a) + wide(m, b))),
+        BinaryOp::Sub => Helper::new(m, |m, [a, b, ..]| wrap_or_clamp(m, wide(m, a) - wide(m, b))),
+        BinaryOp::Mul => Helper::new(m, |m, [a, b, ..]| int::truncate_bits(bits(m), a.wrapping_mul(b))),
+        BinaryOp::MulHi => {
+            Helper::new(m, |m, [a, b, ..]| int::truncate_bits(bits(m), int::mul_hi(bits(m), signed(m), a, b) as u64))
+        }
+        BinaryOp::MulWide => Helper::new(m, |m, [a, b, ..]| (wide(m, a) * wide(m, b)) as u64),
+        BinaryOp::Mul24Lo => Helper::new(m, |m, [a, b, ..]| int::mul24(signed(m), false, a, b) as u64),
+        BinaryOp::Mul24Hi => Helper::new(m, |m, [a, b, ..]| int::mul24(signed(m), true, a, b) as u64),
+        BinaryOp::Min => Helper::new(m, |m, [a, b, ..]| int_relu(m, wide(m, a).min(wide(m, b)))),
+        BinaryOp::Max => Helper::new(m, |m, [a, b, ..]| int_relu(m, wide(m, a).max(wide(m, b)))),
+        BinaryOp::And => Helper::new(m, |_, [a, b, ..]| a & b),
+        BinaryOp::Or => Helper::new(m, |_, [a, b, ..]| a | b),
+        BinaryOp::Xor => Helper::new(m, |_, [a, b, ..]| a ^ b),
+        BinaryOp::Shl => Helper::new(m, |m, [a, b, ..]| int::shl(bits(m), a, b as u32)),
+        BinaryOp::Shr => Helper::new(m, |m, [a, b, ..]| int::shr(bits(m), signed(m), a, b as u32)),
+        BinaryOp::BmskClamp => Helper::new(m, |_, [a, b, ..]| int::bmsk(false, a as u32, b as u32).into()),
+        BinaryOp::BmskWrap => Helper::new(m, |_, [a, b, ..]| int::bmsk(true, a as u32, b as u32).into()),
+        BinaryOp::SzextClamp => Helper::new(m, |m, [a, b, ..]| int::szext(false, signed(m), a as u32, b as u32).into()),
+        BinaryOp::SzextWrap => Helper::new(m, |m, [a, b, ..]| int::szext(true, signed(m), a as u32, b as u32).into()),
+        BinaryOp::CopySign => return None,
     })
 }
 
@@ -247,11 +251,11 @@ fn wide(m: Mode, a: u64) -> i128 {
 }
 
 fn wrap_or_clamp(m: Mode, x: i128) -> u64 {
-    if m.sat { int::clamp(bits(m), signed(m), x) } else { int::cut(bits(m), x as u64) }
+    if m.sat { int::clamp(bits(m), signed(m), x) } else { int::truncate_bits(bits(m), x as u64) }
 }
 
 fn int_relu(m: Mode, x: i128) -> u64 {
-    int::cut(bits(m), if m.relu { x.max(0) } else { x } as u64)
+    int::truncate_bits(bits(m), if m.relu { x.max(0) } else { x } as u64)
 }
 
 fn div(ty: Type, m: Mode) -> Helper {
@@ -287,13 +291,13 @@ fn rem(ty: Type, m: Mode) -> Helper {
 }
 
 /// `add`, `min`, `max` of `.u16x2` and `.s16x2`.
-fn packed_binary(op: BinOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn packed_binary(op: BinaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     let m = Mode::from(mods).with(16 | u32::from(ty.is_signed()) << 8);
     Some(match op {
-        BinOp::Add => packed(m, |m, a, b| wrap_or_clamp(m, wide(m, a) + wide(m, b))),
-        BinOp::Sub => packed(m, |m, a, b| wrap_or_clamp(m, wide(m, a) - wide(m, b))),
-        BinOp::Min => packed(m, |m, a, b| int_relu(m, wide(m, a).min(wide(m, b)))),
-        BinOp::Max => packed(m, |m, a, b| int_relu(m, wide(m, a).max(wide(m, b)))),
+        BinaryOp::Add => packed(m, |m, a, b| wrap_or_clamp(m, wide(m, a) + wide(m, b))),
+        BinaryOp::Sub => packed(m, |m, a, b| wrap_or_clamp(m, wide(m, a) - wide(m, b))),
+        BinaryOp::Min => packed(m, |m, a, b| int_relu(m, wide(m, a).min(wide(m, b)))),
+        BinaryOp::Max => packed(m, |m, a, b| int_relu(m, wide(m, a).max(wide(m, b)))),
         _ => return None,
     })
 }
@@ -302,50 +306,52 @@ fn packed<F: Fn(Mode, u64, u64) -> u64 + Copy>(m: Mode, f: F) -> Helper {
     Helper::new(m, move |m, [a, b, ..]| arith::halves(|a, b, _| f(m, a, b), a as u32, b as u32, 0).into())
 }
 
-fn ternary(op: TerOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+fn ternary(op: TernaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
     let m = int_mode(ty, Mode::from(mods), 0);
     Some(match op {
-        TerOp::Fma | TerOp::MadLo if ty.is_float() => return float_op(FloatOp::Fma, ty, mods),
-        TerOp::Min3 | TerOp::Max3 if ty.is_float() => return three(op, ty, mods),
-        TerOp::MadLo | TerOp::Fma => {
-            Helper::new(m, |m, [a, b, c, _]| int::cut(bits(m), a.wrapping_mul(b).wrapping_add(c)))
+        TernaryOp::Fma | TernaryOp::MadLo if ty.is_float() => return float_op(FloatOp::Fma, ty, mods),
+        TernaryOp::Min3 | TernaryOp::Max3 if ty.is_float() => return three(op, ty, mods),
+        TernaryOp::MadLo | TernaryOp::Fma => {
+            Helper::new(m, |m, [a, b, c, _]| int::truncate_bits(bits(m), a.wrapping_mul(b).wrapping_add(c)))
         }
-        TerOp::MadHi => Helper::new(m, |m, [a, b, c, _]| {
-            let hi = int::cut(bits(m), int::mul_hi(bits(m), signed(m), a, b) as u64);
+        TernaryOp::MadHi => Helper::new(m, |m, [a, b, c, _]| {
+            let hi = int::truncate_bits(bits(m), int::mul_hi(bits(m), signed(m), a, b) as u64);
             wrap_or_clamp(m, wide(m, hi) + wide(m, c))
         }),
-        TerOp::MadWide => Helper::new(m, |m, [a, b, c, _]| ((wide(m, a) * wide(m, b)) as u64).wrapping_add(c)),
-        TerOp::Mad24Lo => Helper::new(m, |m, [a, b, c, _]| (int::mul24(signed(m), false, a, b) as u64).wrapping_add(c)),
-        TerOp::Mad24Hi => Helper::new(m, |m, [a, b, c, _]| {
+        TernaryOp::MadWide => Helper::new(m, |m, [a, b, c, _]| ((wide(m, a) * wide(m, b)) as u64).wrapping_add(c)),
+        TernaryOp::Mad24Lo => {
+            Helper::new(m, |m, [a, b, c, _]| (int::mul24(signed(m), false, a, b) as u64).wrapping_add(c))
+        }
+        TernaryOp::Mad24Hi => Helper::new(m, |m, [a, b, c, _]| {
             wrap_or_clamp(m, wide(m, int::mul24(signed(m), true, a, b) as u64) + wide(m, c))
         }),
-        TerOp::Sad => Helper::new(m, |m, [a, b, c, _]| int::sad(bits(m), signed(m), a, b, c)),
-        TerOp::Bfe => Helper::new(m, |m, [a, p, l, _]| int::bfe(bits(m), signed(m), a, p as u32, l as u32)),
-        TerOp::Lop3(table) => {
+        TernaryOp::Sad => Helper::new(m, |m, [a, b, c, _]| int::sad(bits(m), signed(m), a, b, c)),
+        TernaryOp::Bfe => Helper::new(m, |m, [a, p, l, _]| int::bfe(bits(m), signed(m), a, p as u32, l as u32)),
+        TernaryOp::Lop3(table) => {
             Helper::ternary(m.with(table.into()), |m, a: u32, b, c| int::lop3(m.extra as u8, a, b, c))
         }
-        TerOp::ShfLClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, false, a, b, c)),
-        TerOp::ShfLWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, true, a, b, c)),
-        TerOp::ShfRClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, false, a, b, c)),
-        TerOp::ShfRWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, true, a, b, c)),
-        TerOp::Prmt(mode) => Helper::ternary(m.with(mode as u32), |m, a: u32, b, c| {
+        TernaryOp::ShfLClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, false, a, b, c)),
+        TernaryOp::ShfLWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(true, true, a, b, c)),
+        TernaryOp::ShfRClamp => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, false, a, b, c)),
+        TernaryOp::ShfRWrap => Helper::ternary(m, |_, a: u32, b, c| int::shf(false, true, a, b, c)),
+        TernaryOp::Prmt(mode) => Helper::ternary(m.with(mode as u32), |m, a: u32, b, c| {
             int::prmt(PRMT_MODES[(m.extra % 7) as usize], a, b, c)
         }),
-        TerOp::Dp4a { a_signed, b_signed } => {
+        TernaryOp::Dp4a { a_signed, b_signed } => {
             Helper::ternary(flags(m, a_signed, b_signed, false), |m, a: u32, b, c| {
                 int::dp4a(m.extra & 1 != 0, m.extra & 2 != 0, a, b, c)
             })
         }
-        TerOp::Dp2a { a_signed, b_signed, hi } => {
+        TernaryOp::Dp2a { a_signed, b_signed, hi } => {
             Helper::ternary(flags(m, a_signed, b_signed, hi), |m, a: u32, b, c| {
                 int::dp2a(m.extra & 1 != 0, m.extra & 2 != 0, m.extra & 4 != 0, a, b, c)
             })
         }
-        TerOp::Fns => Helper::ternary(m, |_, a: u32, b, c| int::find_nth_set(a, b, c as i32)),
-        TerOp::AbsDiff4 { sum } => {
+        TernaryOp::Fns => Helper::ternary(m, |_, a: u32, b, c| int::find_nth_set(a, b, c as i32)),
+        TernaryOp::AbsDiff4 { sum } => {
             Helper::ternary(m.with(sum.into()), |m, a: u32, b, c| int::abs_diff4(m.extra != 0, a, b, c))
         }
-        TerOp::Min3 | TerOp::Max3 => return None,
+        TernaryOp::Min3 | TernaryOp::Max3 => return None,
     })
 }
 
@@ -357,8 +363,8 @@ fn flags(m: Mode, a: bool, b: bool, hi: bool) -> Mode {
 }
 
 /// Three-input `min` and `max`: the two-input one twice.
-fn three(op: TerOp, ty: Type, mods: &FpMods) -> Option<Helper> {
-    let op = if op == TerOp::Min3 { FloatOp::Min } else { FloatOp::Max };
+fn three(op: TernaryOp, ty: Type, mods: &FpMods) -> Option<Helper> {
+    let op = if op == TernaryOp::Min3 { FloatOp::Min } else { FloatOp::Max };
     let m = float_mode(ty, Mode::from(mods), op as u32)?;
     Some(Helper::new(m, |m, [a, b, c, _]| {
         let op = FLOAT_OPS[code(m).min(10) as usize];
@@ -474,7 +480,7 @@ fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods) -> Option<Helper> {
 
 /// A signed 8-bit result fills the 16-bit register with its sign.
 fn in_register(to: (u32, bool), r: u64) -> u64 {
-    if to == (8, true) { int::cut(16, int::read(8, true, r) as u64) } else { r }
+    if to == (8, true) { int::truncate_bits(16, int::read(8, true, r) as u64) } else { r }
 }
 
 /// `cvt d, a, b`: `a` goes to the high half.

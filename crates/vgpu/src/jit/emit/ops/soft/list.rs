@@ -4,7 +4,7 @@
 //! every kind; of what operations hold, and of types that are treated alike, one of each suffices.
 
 use super::{Helper, bfi, binary, compare, cvt, cvt_pack, pack_integers, ternary, unary, video};
-use rtcg_ptx::ast::{BinOp, CmpOp, FpMods, PrmtMode, TerOp, Type, UnOp};
+use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, PrmtMode, TernaryOp, Type, UnaryOp};
 
 /// All helpers, most of them several times. The order is that of numbers in machine code that is kept, so it depends
 /// on nothing but the sources: not on addresses either, since compilers make one function of two that are alike.
@@ -27,8 +27,8 @@ const TYPES: [Type; 13] = {
     use Type::*;
     [U16, U32, U64, S16, S32, S64, F32, F64, F16x2, BF16x2, U16x2, E4M3x2, E5M2x2]
 };
-const UNARY: [UnOp; 24] = {
-    use UnOp::*;
+const UNARY: [UnaryOp; 24] = {
+    use UnaryOp::*;
     let (bfind, shiftamt) = (Bfind { shiftamt: false }, Bfind { shiftamt: true });
     [
         Abs,
@@ -57,15 +57,15 @@ const UNARY: [UnOp; 24] = {
         TestSubnormal,
     ]
 };
-const BINARY: [BinOp; 21] = {
-    use BinOp::*;
+const BINARY: [BinaryOp; 21] = {
+    use BinaryOp::*;
     [
         Add, Sub, Div, Rem, Min, Max, And, Or, Xor, Mul, MulHi, MulWide, Mul24Lo, Mul24Hi, Shl, Shr, CopySign,
         BmskClamp, BmskWrap, SzextClamp, SzextWrap,
     ]
 };
-const TERNARY: [TerOp; 20] = {
-    use TerOp::*;
+const TERNARY: [TernaryOp; 20] = {
+    use TernaryOp::*;
     let (dp4a, dp2a) =
         (Dp4a { a_signed: false, b_signed: false }, Dp2a { a_signed: false, b_signed: false, hi: false });
     [

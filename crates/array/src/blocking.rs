@@ -1,0 +1,72 @@
+//! Calls and locks that may keep a thread, and what others need meanwhile.
+//!
+//! A language with one lock for all its threads (Python) holds that lock while it calls this library. A launch that
+//! waits for room in the device's queue must let it go, because a host function may stand before it that needs the
+//! lock; and so must a thread that waits for a mutex whose owner is in such a launch. What "letting go" means is said
+//! by a hook, so that nothing here knows the language.
+//!
+//! Establishes: a mutex that is held while something is launched is taken by [`lock_blocking`] only, so that nobody
+//! waits for its owner with what the owner needs to go on.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+
+/// Calls its argument once, with what other threads may need let go.
+pub type BlockingHook = fn(&mut dyn FnMut());
+
+static HOOK: OnceLock<BlockingHook> = OnceLock::new();
+
+/// Says how to wait. Only the first call counts.
+pub fn set_blocking_hook(hook: BlockingHook) {
+    let _ = HOOK.set(hook);
+}
+
+/// Runs `body`, which may keep the thread, as the hook says.
+pub fn blocking_region<T>(body: impl FnOnce() -> T) -> T {
+    let Some(hook) = HOOK.get() else { return body() };
+    let (mut body, mut result) = (Some(body), None);
+    hook(&mut || result = body.take().map(|body| body()).or(result.take()));
+    match (result, body) {
+        (Some(result), _) => result,
+        (None, Some(body)) => body(),
+        (None, None) => unreachable!("the body is taken only to make the result"),
+    }
+}
+
+/// Takes a mutex that may be held while something is launched.
+pub fn lock_blocking<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    match mutex.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(error)) => error.into_inner(),
+        Err(TryLockError::WouldBlock) => blocking_region(|| mutex.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static N_WAITS: AtomicUsize = AtomicUsize::new(0);
+
+    #[test]
+    fn only_locks_that_are_held_are_waited_for_by_the_hook() {
+        set_blocking_hook(|body| {
+            N_WAITS.fetch_add(1, Ordering::SeqCst);
+            body();
+        });
+        let before = N_WAITS.load(Ordering::SeqCst);
+        let mutex = Mutex::new(1);
+        *lock_blocking(&mutex) += 1;
+        assert_eq!(N_WAITS.load(Ordering::SeqCst), before);
+        std::thread::scope(|scope| {
+            let guard = lock_blocking(&mutex);
+            let other = scope.spawn(|| *lock_blocking(&mutex));
+            while N_WAITS.load(Ordering::SeqCst) == before {
+                std::thread::yield_now();
+            }
+            drop(guard);
+            assert_eq!(other.join().unwrap(), 2);
+        });
+        assert_eq!(blocking_region(|| 5), 5);
+    }
+}

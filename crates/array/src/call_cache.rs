@@ -1,0 +1,311 @@
+//! Calls that were planned before, found again by what decided the plan: operation, dtypes, layouts and
+//! the alignment of addresses.
+//!
+//! Programs repeat few calls, and what a call costs on the host is mostly deciding what to launch. A
+//! shortcut leaves only addresses and values of scalars to be filled in. A call that could end in another
+//! way than with one launch (an error, a copy of operands that overlap, a result known beforehand) takes
+//! none.
+
+use crate::array::GpuArray;
+use crate::elementwise::Arg;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::runtime::{ArrayContext, Kernel, lock};
+use crate::scalar::Scalar;
+use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::{DType, WeakScalar};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex};
+
+/// Calls that are remembered; a new one takes the place of an old one.
+const CACHE_SLOTS: usize = 256;
+/// Addresses are told apart by their distance from a multiple of this, more than what is read at once.
+const ALIGNMENT: u64 = 64;
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallKey {
+    /// An operation element by element, with the common type that the caller wishes.
+    Pointwise(Op, Option<DType>),
+    /// A reduction of the axes whose bits are set.
+    Reduce { reduction: Reduction, dtype: Option<DType>, axes: u64, keepdims: bool },
+}
+
+impl CallKey {
+    fn hash_seed(self) -> usize {
+        match self {
+            CallKey::Pointwise(op, _) => op as usize,
+            CallKey::Reduce { reduction, axes, .. } => 128 + reduction as usize + 16 * axes as usize,
+        }
+    }
+}
+
+/// Whether calls like this one end in the same launch, whatever the values of scalars are. Powers of
+/// integers look at the exponent.
+pub(crate) fn is_cacheable(op: Op, args: &[Arg<'_>]) -> bool {
+    let is_array = |arg: &Arg<'_>| matches!(arg, Arg::Array(_));
+    args.iter().any(is_array) && (op != Op::Power || args.iter().all(is_array))
+}
+
+/// An operand, as far as the plan depends on it.
+#[derive(Debug)]
+enum OperandKey {
+    Array { dtype: DType, layout: Arc<Layout>, alignment: u8 },
+    Value { strong: Option<DType>, kind: u8 },
+}
+
+/// The number of the kind of a Python scalar.
+fn kind_of(value: WeakScalar) -> u8 {
+    match value {
+        WeakScalar::Bool(_) => 0,
+        WeakScalar::Int(_) => 1,
+        WeakScalar::Float(_) => 2,
+        WeakScalar::Complex(..) => 3,
+    }
+}
+
+fn strong_type(scalar: &Scalar) -> Option<DType> {
+    match scalar {
+        Scalar::Strong(dtype, _) => Some(*dtype),
+        Scalar::Weak(_) => None,
+    }
+}
+
+fn alignment_of(address: u64) -> u8 {
+    (address % ALIGNMENT) as u8
+}
+
+impl OperandKey {
+    fn of_array(array: &GpuArray) -> Self {
+        let alignment = alignment_of(array.device_ptr().unwrap_or(0));
+        OperandKey::Array { dtype: array.dtype(), layout: array.shared_layout().clone(), alignment }
+    }
+
+    fn of(arg: &Arg<'_>) -> Self {
+        match arg {
+            Arg::Array(array) => Self::of_array(array),
+            Arg::Scalar(scalar) => OperandKey::Value { strong: strong_type(scalar), kind: kind_of(scalar.value()) },
+        }
+    }
+
+    /// Whether `array`, whose first element is at `address`, is like the one of the plan. Where the
+    /// memory starts does not matter.
+    fn fits(&self, array: &GpuArray, address: u64) -> bool {
+        let OperandKey::Array { dtype, layout, alignment } = self else { return false };
+        *dtype == array.dtype() && *alignment == alignment_of(address) && layout.same_strides(array.shared_layout())
+    }
+
+    fn fits_scalar(&self, scalar: &Scalar) -> bool {
+        let OperandKey::Value { strong, kind } = self else { return false };
+        *strong == strong_type(scalar) && *kind == kind_of(scalar.value())
+    }
+}
+
+/// A launch of which only addresses and values are open.
+pub(crate) struct PreparedLaunch {
+    pub(crate) kernel: Arc<dyn Kernel>,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// The packed arguments; the addresses come first, that of the output before the others.
+    pub(crate) packed: SmallVec<[u8; 128]>,
+    /// How far each address is from that of the first element.
+    pub(crate) address_offsets: SmallVec<[usize; 4]>,
+    /// Where each scalar is, and the type it has there.
+    pub(crate) values: SmallVec<[(usize, DType); 2]>,
+    /// What is asked of the runtime for each launch.
+    pub(crate) workspace: Option<ReductionWorkspace>,
+}
+
+/// The memory in which the parts of split runs are combined ([`crate::Runtime::reduction_workspace`]), which may move.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReductionWorkspace {
+    /// Bytes beside the tickets themselves.
+    pub(crate) nbytes: usize,
+    /// Where the address of these bytes is in the packed arguments; that of the tickets follows.
+    pub(crate) at: usize,
+}
+
+/// A call with its plan.
+pub(crate) struct CachedCall {
+    what: CallKey,
+    args: SmallVec<[OperandKey; 3]>,
+    out: Option<OperandKey>,
+    /// The result's layout and dtype, and the bytes that its elements take.
+    layout: Arc<Layout>,
+    dtype: DType,
+    nbytes: usize,
+    prepared: PreparedLaunch,
+}
+
+impl CachedCall {
+    /// The call of `what` with `args` whose result was `result`, which is `out` if one was given.
+    pub(crate) fn new(
+        what: CallKey,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+        result: &GpuArray,
+        prepared: PreparedLaunch,
+    ) -> Self {
+        Self {
+            what,
+            args: args.iter().map(OperandKey::of).collect(),
+            out: out.map(OperandKey::of_array),
+            layout: result.shared_layout().clone(),
+            dtype: result.dtype(),
+            nbytes: result.nbytes(),
+            prepared,
+        }
+    }
+
+    /// Launches what was planned and returns the result; `None` if the call is not like that which was
+    /// planned.
+    fn launch(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        what: CallKey,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+    ) -> Result<Option<GpuArray>> {
+        if self.what != what || self.args.len() != args.len() {
+            return Ok(None);
+        }
+        let given = match (out, &self.out) {
+            (None, None) => None,
+            (Some(out), Some(pattern)) => match usable_address(ctx, out)? {
+                Some(address) if pattern.fits(out, address) => Some((out, address)),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let PreparedLaunch { kernel, grid, block, packed, address_offsets, workspace, .. } = &self.prepared;
+        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(packed);
+        if !self.bind_operands(ctx, args, given, &mut packed)? {
+            return Ok(None);
+        }
+        let (result, address) = match given {
+            Some((out, address)) => (out.clone(), address),
+            None => {
+                let new = GpuArray::with_nbytes(ctx, self.layout.clone(), self.dtype, self.nbytes)?;
+                let Some(address) = usable_address(ctx, &new)? else { return Ok(None) };
+                (new, address)
+            }
+        };
+        put_address(&mut packed, 0, address.wrapping_add(address_offsets[0] as u64));
+        if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
+            let (counters, partials) = ctx.runtime().reduction_workspace(nbytes)?;
+            put_address(&mut packed, at, partials);
+            put_address(&mut packed, at + 8, counters);
+        }
+        kernel.launch(*grid, *block, 0, &packed)?;
+        Ok(Some(result))
+    }
+
+    /// Puts addresses and values of the operands into the packed arguments. False when an operand does not
+    /// fit; whatever is out of range is for the long way to judge.
+    fn bind_operands(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        args: &[Arg<'_>],
+        out: Option<(&GpuArray, u64)>,
+        packed: &mut [u8],
+    ) -> Result<bool> {
+        let (mut array_idx, mut value_idx) = (1, 0);
+        for (pattern, arg) in self.args.iter().zip(args) {
+            match arg {
+                Arg::Array(array) => {
+                    let Some(address) = usable_address(ctx, array)? else { return Ok(false) };
+                    let is_poisoned = |(out, start): (&GpuArray, u64)| out.has_write_hazard_at(start, array, address);
+                    if !pattern.fits(array, address) || out.is_some_and(is_poisoned) {
+                        return Ok(false);
+                    }
+                    put_address(
+                        packed,
+                        8 * array_idx,
+                        address.wrapping_add(self.prepared.address_offsets[array_idx] as u64),
+                    );
+                    array_idx += 1;
+                }
+                Arg::Scalar(scalar) => {
+                    if !pattern.fits_scalar(scalar) {
+                        return Ok(false);
+                    }
+                    let (at, dtype) = self.prepared.values[value_idx];
+                    let Ok(element) = scalar.to_element(dtype) else { return Ok(false) };
+                    packed[at..at + element.bytes().len()].copy_from_slice(element.bytes());
+                    value_idx += 1;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Puts an address at a place of the packed arguments.
+#[inline(always)]
+fn put_address(packed: &mut [u8], at: usize, address: u64) {
+    packed[at..at + 8].copy_from_slice(&address.to_ne_bytes());
+}
+
+/// The address of the first element, for work that is about to be enqueued; `None` where there are no
+/// elements or the array is of another context.
+fn usable_address(ctx: &Arc<ArrayContext>, array: &GpuArray) -> Result<Option<u64>> {
+    match array.buffer() {
+        Some(buffer) if Arc::ptr_eq(array.context(), ctx) => {
+            Ok(Some(buffer.use_address()?.wrapping_add(array.layout().offset as u64)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The shortcuts of a context.
+pub(crate) struct CallCache(Mutex<Vec<Option<Arc<CachedCall>>>>);
+
+impl Default for CallCache {
+    fn default() -> Self {
+        Self(Mutex::new(vec![None; CACHE_SLOTS]))
+    }
+}
+
+/// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
+fn slot_of(what: CallKey, args: &[Arg<'_>]) -> usize {
+    let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mut hash = what.hash_seed();
+    for arg in args {
+        hash = match arg {
+            Arg::Array(array) => {
+                let Layout { shape, strides, .. } = array.layout();
+                let axes = shape.iter().zip(strides);
+                let steps = axes.fold(shape.len(), |sum, (&n, &stride)| {
+                    sum.rotate_left(9).wrapping_add(n ^ (stride as usize).rotate_left(40))
+                });
+                mix(hash, steps.wrapping_add((array.dtype().number() as usize).rotate_left(20)))
+            }
+            Arg::Scalar(scalar) => mix(hash, usize::from(kind_of(scalar.value()))),
+        };
+    }
+    hash >> (usize::BITS - CACHE_SLOTS.trailing_zeros())
+}
+
+impl ArrayContext {
+    /// The result of a call that is like one before.
+    ///
+    /// # Errors
+    /// When the device is out of memory or refuses the launch, or an operand was freed.
+    pub(crate) fn lookup(
+        self: &Arc<Self>,
+        what: CallKey,
+        args: &[Arg<'_>],
+        out: Option<&GpuArray>,
+    ) -> Result<Option<GpuArray>> {
+        let slot = slot_of(what, args);
+        let Some(known) = lock(&self.call_cache().0)[slot].clone() else { return Ok(None) };
+        known.launch(self, what, args, out)
+    }
+
+    /// Remembers a call.
+    pub(crate) fn insert(&self, args: &[Arg<'_>], cached: CachedCall) {
+        let slot = slot_of(cached.what, args);
+        let old = lock(&self.call_cache().0)[slot].replace(Arc::new(cached));
+        drop(old);
+    }
+}

@@ -1,0 +1,204 @@
+//! How a kernel walks over several operands at once: axes dropped, reversed, ordered and merged until
+//! as few as possible are left.
+
+use crate::layout::Layout;
+use rtcg_codegen::array::{IndexSpace, division_by};
+use smallvec::SmallVec;
+
+/// Numbers below this can be divided with 32-bit multiplications, and offsets fit an `int`.
+const MAX_32_BIT: u64 = 1 << 31;
+
+/// One axis: its length and every operand's stride in bytes.
+type Axis<const N: usize> = (usize, [isize; N]);
+
+/// The walk over `N` operands of one shape. Operand 0 is the one that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IterationPlan<const N: usize> {
+    /// The axes, the fastest last. None for a single element.
+    pub(crate) axes: SmallVec<[Axis<N>; 4]>,
+    /// The offset of the first element of each operand, in bytes.
+    pub(crate) offsets: [usize; N],
+}
+
+impl<const N: usize> IterationPlan<N> {
+    /// Plans the walk over layouts that have one shape (which [`Layout::broadcast_to`] gives them).
+    pub(crate) fn new(layouts: [&Layout; N]) -> Self {
+        Self::with_order(layouts, true)
+    }
+
+    /// [`IterationPlan::new`] that keeps the order and the direction of the axes, so that flat indices count
+    /// elements in C order.
+    pub(crate) fn in_order(layouts: [&Layout; N]) -> Self {
+        Self::with_order(layouts, false)
+    }
+
+    fn with_order(layouts: [&Layout; N], free: bool) -> Self {
+        let mut axes: SmallVec<[Axis<N>; 4]> = SmallVec::new();
+        let mut offsets = layouts.map(|layout| layout.offset);
+        for (axis, &length) in layouts[0].shape.iter().enumerate() {
+            let mut strides = layouts.map(|layout| layout.strides[axis]);
+            if length == 1 {
+                continue;
+            }
+            if free && strides.iter().all(|&stride| stride <= 0) && strides.iter().any(|&stride| stride < 0) {
+                for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
+                    *offset = (*offset as isize).wrapping_add(*stride * (length as isize - 1)) as usize;
+                    *stride = -*stride;
+                }
+            }
+            axes.push((length, strides));
+        }
+        if free {
+            Self::sort(&mut axes);
+        }
+        Self { axes: Self::merge(axes), offsets }
+    }
+
+    /// The written operand's axes from the widest stride to the narrowest, so that adjacent
+    /// threads write adjacent elements.
+    fn sort(axes: &mut [Axis<N>]) {
+        for end in 1..axes.len() {
+            let mut at = end;
+            while at > 0 && Self::is_before(&axes[at], &axes[at - 1]) {
+                axes.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+    }
+
+    fn is_before(a: &Axis<N>, b: &Axis<N>) -> bool {
+        // Ties, as between strides of 0, are broken by the operands that are read.
+        for (a, b) in a.1.iter().zip(&b.1) {
+            if a.unsigned_abs() != b.unsigned_abs() {
+                return a.unsigned_abs() > b.unsigned_abs();
+            }
+        }
+        false
+    }
+
+    fn merge(axes: SmallVec<[Axis<N>; 4]>) -> SmallVec<[Axis<N>; 4]> {
+        let mut merged: SmallVec<[Axis<N>; 4]> = SmallVec::new();
+        for axis in axes {
+            match merged.last_mut() {
+                Some(outer) if (0..N).all(|k| outer.1[k] == axis.1[k].wrapping_mul(axis.0 as isize)) => {
+                    *outer = (outer.0 * axis.0, axis.1);
+                }
+                _ => merged.push(axis),
+            }
+        }
+        merged
+    }
+
+    /// The number of elements.
+    pub(crate) fn size(&self) -> usize {
+        self.axes.iter().map(|axis| axis.0).product()
+    }
+
+    /// The only stride of operand `k`, when there is one axis at most; `item` for a single element.
+    pub(crate) fn single_stride(&self, k: usize, item: isize) -> Option<isize> {
+        match self.axes.as_slice() {
+            [] => Some(item),
+            [axis] => Some(axis.1[k]),
+            _ => None,
+        }
+    }
+
+    /// The axis along which the adjacent elements of some operands lie while those of the output lie along the
+    /// last one, and a bit for each of these operands (the first one after the output has the lowest).
+    /// None where the strides suffice, or tiles would be mostly empty. `items` are the elements' sizes.
+    pub(crate) fn transposed_operands(&self, items: [usize; N]) -> Option<(u8, u8)> {
+        const LEAST: usize = 16;
+        let (last, outer) = self.axes.split_last()?;
+        if last.1[0].unsigned_abs() != items[0] || last.0 < LEAST {
+            return None;
+        }
+        let (mut axis, mut bits) = (None, 0);
+        for k in (1..N).filter(|&k| last.1[k].unsigned_abs() > 2 * items[k]) {
+            let Some(along) = outer.iter().position(|outer| outer.1[k].unsigned_abs() == items[k]) else { continue };
+            if axis.is_some_and(|axis| axis != along) || outer[along].0 < LEAST {
+                return None;
+            }
+            axis = Some(along);
+            bits |= 1 << (k - 1);
+        }
+        axis.map(|axis| (axis as u8, bits))
+    }
+
+    /// Number of axes and index width for a kernel.
+    pub(crate) fn space(&self) -> IndexSpace {
+        let reach = |k: usize| {
+            self.axes.iter().fold(0u64, |total, axis| {
+                total.saturating_add((axis.1[k].unsigned_abs() as u64).saturating_mul(axis.0 as u64))
+            })
+        };
+        let wide = self.size() as u64 >= MAX_32_BIT || (0..N).any(|k| reach(k) >= MAX_32_BIT);
+        IndexSpace { ndim: self.axes.len().max(1) as u8, wide }
+    }
+
+    /// Appends the structure that a strided kernel reads: lengths, numbers for division, strides.
+    pub(crate) fn write_dims(&self, space: IndexSpace, operands: &[usize], args: &mut crate::launch::Args) {
+        let ndim = usize::from(space.ndim);
+        let length = |axis: usize| self.axes.get(axis).map_or(1, |axis| axis.0);
+        let stride = |axis: usize, k: usize| self.axes.get(axis).map_or(0, |axis| axis.1[k]);
+        if space.wide {
+            (0..ndim).for_each(|axis| args.push(&(length(axis) as u64).to_ne_bytes(), 8));
+            for &k in operands {
+                (0..ndim).for_each(|axis| args.push(&(stride(axis, k) as i64).to_ne_bytes(), 8));
+            }
+            return;
+        }
+        let mut put = |value: u32| args.push(&value.to_ne_bytes(), 4);
+        (0..ndim).for_each(|axis| put(length(axis) as u32));
+        (0..ndim).for_each(|axis| put(division_by(length(axis) as u32).0));
+        (0..ndim).for_each(|axis| put(division_by(length(axis) as u32).1));
+        for &k in operands {
+            (0..ndim).for_each(|axis| put(stride(axis, k) as i32 as u32));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Order;
+
+    #[test]
+    fn contiguous_operands_become_one_axis() {
+        for order in [Order::C, Order::F] {
+            let layout = Layout::contiguous(&[2, 3, 4], 4, order);
+            let plan = IterationPlan::new([&layout, &layout]);
+            assert_eq!(plan.axes[..], [(24, [4, 4])]);
+        }
+        let point = Layout::contiguous(&[], 4, Order::C).broadcast_to(&[2, 3]).unwrap();
+        let dense = Layout::contiguous(&[2, 3], 4, Order::C);
+        assert_eq!(IterationPlan::new([&dense, &point]).axes[..], [(6, [4, 0])]);
+    }
+
+    #[test]
+    fn rows_that_are_repeated_keep_two_axes() {
+        let dense = Layout::contiguous(&[5, 3], 4, Order::C);
+        let row = Layout::contiguous(&[3], 8, Order::C).broadcast_to(&[5, 3]).unwrap();
+        assert_eq!(IterationPlan::new([&dense, &row]).axes[..], [(5, [12, 0]), (3, [4, 8])]);
+    }
+
+    #[test]
+    fn operands_that_run_along_another_axis_are_found() {
+        let plain = Layout::contiguous(&[40, 50], 4, Order::C);
+        let turned = Layout::contiguous(&[40, 50], 4, Order::F);
+        assert_eq!(IterationPlan::new([&plain, &plain, &turned]).transposed_operands([4, 4, 4]), Some((0, 2)));
+        assert_eq!(IterationPlan::new([&turned, &turned, &plain]).transposed_operands([4, 4, 4]), Some((0, 2)));
+        assert_eq!(IterationPlan::new([&turned, &turned]).transposed_operands([4, 4]), None);
+        let narrow = [Order::C, Order::F].map(|order| Layout::contiguous(&[40, 5], 4, order));
+        assert_eq!(IterationPlan::new([&narrow[0], &narrow[1]]).transposed_operands([4, 4]), None);
+    }
+
+    #[test]
+    fn axes_that_all_run_backwards_are_reversed() {
+        let back = Layout::contiguous(&[6], 4, Order::C).flip(None).unwrap();
+        let plan = IterationPlan::new([&back, &back]);
+        assert_eq!(plan.axes[..], [(6, [4, 4])]);
+        assert_eq!(plan.offsets, [0, 0]);
+        let ahead = Layout::contiguous(&[6], 4, Order::C);
+        assert_eq!(IterationPlan::new([&ahead, &back]).axes[..], [(6, [4, -4])]);
+    }
+}

@@ -1,0 +1,210 @@
+//! Eigenvectors of real symmetric tridiagonal matrices by divide and conquer.
+//!
+//! Matrices are torn into leaves of equal lengths (Cuppen, A divide and conquer method for the symmetric tridiagonal
+//! eigenproblem, Numer. Math. 36, 1981), behind whose last rows come values of infinity that nothing mixes with. Two
+//! parts are merged by the eigenvectors of a diagonal matrix plus one of rank 1, and all merges of a level are the same
+//! launches, the last of which is a matrix product. Columns that need no product are unit vectors in it, so the device
+//! decides how many there are and nobody waits. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
+//! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
+
+use super::launch::{BLOCK, KernelArg, LinalgKernel, grid_for_parts};
+use super::matrices::{empty, submatrix};
+use super::scaling::Report;
+use super::tridiagonal::Tridiagonal;
+use crate::array::GpuArray;
+use crate::error::Result;
+use crate::layout::Order;
+use crate::views::Index;
+use rtcg_codegen::DType;
+use rtcg_codegen::array::LinalgStep;
+
+/// Most rows of a leaf, which the lanes of a warp have.
+const LEAF_ROWS: usize = 32;
+/// Blocks of warps, each of which has a value.
+const WARP_BLOCK: [usize; 2] = [32, 8];
+/// Threads that turn columns.
+const ROTATION_THREADS: usize = 64;
+
+/// The parts of matrices at a level.
+struct SubproblemLevel {
+    /// Matrices times the parts of each.
+    count: usize,
+    /// Parts of a matrix.
+    nodes: usize,
+    length: usize,
+    /// In ascending order.
+    values: GpuArray,
+    /// As columns.
+    vectors: GpuArray,
+}
+
+/// What a merge is computed with. A slot is a value of a pair of parts: those that are still to be found come first.
+struct Workspace {
+    /// The values of pairs in order, and z.
+    sorted: GpuArray,
+    sorted_rows: GpuArray,
+    poles: GpuArray,
+    weights: GpuArray,
+    /// z, as it belongs to the values that were found.
+    exact_z: GpuArray,
+    /// What values were found in slots, their distances from poles, and the slots of these.
+    eigenvalues: GpuArray,
+    distances: GpuArray,
+    origins: GpuArray,
+    /// The inverse lengths of eigenvectors.
+    inverse_norms: GpuArray,
+    /// The rows and columns of slots.
+    rows: GpuArray,
+    columns: GpuArray,
+    /// Pairs of rows that are rotated, and by which angles.
+    rotation_rows: GpuArray,
+    rotations: GpuArray,
+}
+
+impl Workspace {
+    fn new(like: &GpuArray, size: usize) -> Result<Self> {
+        let reals = |size: usize| empty(like, &[size], like.dtype());
+        let numbers = |size: usize| empty(like, &[size], DType::I32);
+        Ok(Self {
+            sorted: reals(2 * size)?,
+            sorted_rows: numbers(size)?,
+            poles: reals(size)?,
+            weights: reals(size)?,
+            exact_z: reals(size)?,
+            eigenvalues: reals(size)?,
+            distances: reals(size)?,
+            origins: numbers(size)?,
+            inverse_norms: reals(size)?,
+            rows: numbers(size)?,
+            columns: numbers(size)?,
+            rotation_rows: numbers(2 * size)?,
+            rotations: reals(2 * size)?,
+        })
+    }
+}
+
+/// How often matrices of `n` rows are halved, and the length of what they are torn into.
+fn split_levels(n: usize) -> (u32, usize) {
+    let levels = n.div_ceil(LEAF_ROWS).next_power_of_two().trailing_zeros();
+    (levels, n.div_ceil(1 << levels))
+}
+
+impl SubproblemLevel {
+    /// The leaves of matrices with their eigenvectors.
+    fn leaves(t: &Tridiagonal, report: &Report, iterations: usize) -> Result<Self> {
+        let d = &t.diagonals;
+        let (matrices, n) = (d.shape()[0], d.shape()[1]);
+        let (levels, length) = split_levels(n);
+        let nodes = 1 << levels;
+        let count = matrices * nodes;
+        let values = empty(d, &[count, length], d.dtype())?;
+        let vectors = empty(d, &[count, length, length], d.dtype())?;
+        let arguments = [
+            d.into(),
+            (&t.subdiagonals).into(),
+            n.into(),
+            length.into(),
+            nodes.into(),
+            iterations.into(),
+            (&values).into(),
+            (&vectors).into(),
+            (&report.0).into(),
+        ];
+        LinalgKernel::new(d.context(), d.dtype(), LinalgStep::DivideLeaves)?.launch([count, 1], [32, 1], &arguments)?;
+        Ok(Self { count, nodes, length, values, vectors })
+    }
+
+    /// Merges pairs of parts.
+    fn merge_pairs(self, t: &Tridiagonal, workspace: &Workspace, report: &Report) -> Result<Self> {
+        let (count, length) = (self.count / 2, self.length * 2);
+        let counts = empty(&self.values, &[2 * count], DType::I32)?;
+        let factors = empty(&self.values, &[count], self.values.dtype())?;
+        self.deflate(t, workspace, &counts, &factors)?;
+        let values = empty(&self.values, &[count, length], self.values.dtype())?;
+        let inner = self.secular_vectors(workspace, &counts, &factors, &values, report)?;
+        let vectors = self.vectors.matmul(&inner.reshape_to(&[self.count, self.length, length], Order::C)?)?;
+        let vectors = vectors.reshape_to(&[count, length, length], Order::C)?;
+        Ok(Self { count, nodes: self.nodes / 2, length, values, vectors })
+    }
+
+    /// Puts what is to be found of pairs into slots.
+    fn deflate(&self, t: &Tridiagonal, workspace: &Workspace, counts: &GpuArray, factors: &GpuArray) -> Result<()> {
+        let arguments = [
+            (&self.values).into(),
+            (&self.vectors).into(),
+            (&t.subdiagonals).into(),
+            t.diagonals.shape()[1].into(),
+            self.length.into(),
+            (self.nodes / 2).into(),
+            (&workspace.sorted).into(),
+            (&workspace.sorted_rows).into(),
+            (&workspace.poles).into(),
+            (&workspace.weights).into(),
+            (&workspace.eigenvalues).into(),
+            (&workspace.rows).into(),
+            counts.into(),
+            factors.into(),
+            (&workspace.rotation_rows).into(),
+            (&workspace.rotations).into(),
+        ];
+        self.step(LinalgStep::DivideDeflate)?.launch([self.count / 2, 1], BLOCK, &arguments)
+    }
+
+    /// Eigenvectors, in terms of those of the parts, of pairs; their values go to `values`.
+    fn secular_vectors(
+        &self,
+        workspace: &Workspace,
+        counts: &GpuArray,
+        factors: &GpuArray,
+        values: &GpuArray,
+        report: &Report,
+    ) -> Result<GpuArray> {
+        let (pairs, length) = (self.count / 2, self.length * 2);
+        let vectors = empty(values, &[pairs, length, length], values.dtype())?;
+        let grid = [pairs, length.div_ceil(WARP_BLOCK[1])];
+        let [size, counts] = [length.into(), counts.into()];
+        let [poles, weights, exact_z, eigenvalues] =
+            [&workspace.poles, &workspace.weights, &workspace.exact_z, &workspace.eigenvalues].map(KernelArg::Array);
+        let [distances, origins, inverse_norms, columns] =
+            [&workspace.distances, &workspace.origins, &workspace.inverse_norms, &workspace.columns]
+                .map(KernelArg::Array);
+        let roots = [poles, weights, size, counts, factors.into(), distances, origins, eigenvalues, (&report.0).into()];
+        self.step(LinalgStep::DivideRoots)?.launch(grid, WARP_BLOCK, &roots)?;
+        let own = [poles, weights, size, counts, distances, origins, exact_z];
+        self.step(LinalgStep::DivideWeights)?.launch(grid, WARP_BLOCK, &own)?;
+        let lengths =
+            [poles, exact_z, size, counts, distances, origins, eigenvalues, inverse_norms, columns, values.into()];
+        self.step(LinalgStep::DivideNorms)?.launch(grid, WARP_BLOCK, &lengths)?;
+        let all = (&vectors).into();
+        let zero_padded =
+            [poles, exact_z, size, counts, distances, origins, inverse_norms, columns, (&workspace.rows).into(), all];
+        self.step(LinalgStep::DivideVectors)?.launch(
+            grid_for_parts(pairs, length, WARP_BLOCK[1]),
+            WARP_BLOCK,
+            &zero_padded,
+        )?;
+        let turned = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
+        self.step(LinalgStep::DivideRotate)?.launch(
+            [pairs, length.div_ceil(ROTATION_THREADS)],
+            [ROTATION_THREADS, 1],
+            &turned,
+        )?;
+        Ok(vectors)
+    }
+
+    fn step(&self, step: LinalgStep) -> Result<LinalgKernel> {
+        LinalgKernel::new(self.values.context(), self.values.dtype(), step)
+    }
+}
+
+/// Eigenvalues in ascending order, and eigenvectors as columns. What did not converge is reported.
+pub(super) fn eigenvectors(t: &Tridiagonal, report: &Report, iterations: usize) -> Result<(GpuArray, GpuArray)> {
+    let (matrices, n) = (t.diagonals.shape()[0], t.diagonals.shape()[1]);
+    let mut all = SubproblemLevel::leaves(t, report, iterations)?;
+    let workspace = Workspace::new(&t.diagonals, all.count * all.length)?;
+    while all.count > matrices {
+        all = all.merge_pairs(t, &workspace, report)?;
+    }
+    let values = all.values.index(&[Index::Ellipsis, Index::from(0..n as isize)])?;
+    Ok((values.copy(Some(Order::C))?, submatrix(&all.vectors, 0..n, 0..n)?))
+}

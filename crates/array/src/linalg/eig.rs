@@ -1,0 +1,112 @@
+//! Eigenvalues and eigenvectors of general matrices, by way of Schur forms of balanced ones.
+
+use super::iteration_limits::IterationLimits;
+use super::launch::LinalgKernel;
+use super::matrices::{
+    any_true, complex_dtype_of, copy_to_stack, empty, float_dtype, square_extent, stack_of, stacked, transposed,
+    unstacked, zeros,
+};
+use super::scaling::Scaling;
+use super::schur::{self, Schur};
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::Order;
+use rtcg_codegen::array::{Linalg, LinalgStep, Op};
+
+/// Scales rows and columns of scaled matrices in place; the factors that eigenvectors are multiplied with.
+///
+/// Parlett and Reinsch, Balancing a matrix for calculation of eigenvalues and eigenvectors, Numer. Math. 13, 1969,
+/// without the exchange of rows.
+fn balance(a: &GpuArray) -> Result<GpuArray> {
+    let (count, n) = (a.shape()[0], a.shape()[2]);
+    let scales = empty(a, &[count, n], a.dtype().real_part())?;
+    if a.size() > 0 {
+        let threads = if n <= 32 { 32 } else { 256 };
+        let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Balance)?;
+        step.launch([count, 1], [threads, 1], &[a.into(), n.into(), (&scales).into()])?;
+    }
+    Ok(scales)
+}
+
+/// Eigenvectors, as columns, of matrices of which `rows` are the Schur vectors.
+///
+/// By substitution in Schur forms (Golub and Van Loan, Matrix Computations, 7.6.4). `is_wide` says that those of real
+/// matrices are complex.
+fn eigenvectors(
+    forms: &GpuArray,
+    schur: &Schur,
+    rows: &GpuArray,
+    scales: &GpuArray,
+    is_wide: bool,
+) -> Result<GpuArray> {
+    let (count, n) = (forms.shape()[0], forms.shape()[2]);
+    let dtype = if is_wide { complex_dtype_of(forms.dtype()) } else { forms.dtype() };
+    let x = zeros(forms, forms.shape(), dtype)?;
+    if forms.size() == 0 {
+        return Ok(x);
+    }
+    let step = |step| LinalgKernel::of(forms.context(), Linalg { is_wide, ..Linalg::new(forms.dtype(), step) });
+    let (grid, block) = ([count, n.div_ceil(32)], [32, 1]);
+    let arguments = [forms.into(), n.into(), (&schur.reals).into(), (&schur.imags).into(), (&x).into()];
+    step(LinalgStep::SubstituteEigenvectors)?.launch(grid, block, &arguments)?;
+    let vectors = transposed(rows)?.to_dtype(dtype)?.matmul(&x)?;
+    let arguments = [(&vectors).into(), n.into(), scales.into(), (&schur.imags).into()];
+    step(LinalgStep::FinishEigenvectors)?.launch(grid, block, &arguments)?;
+    Ok(vectors)
+}
+
+/// Eigenvalues of general square matrices: the last two axes.
+impl GpuArray {
+    /// Eigenvalues, and eigenvectors of length 1 as columns, complex ones always. Waits.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
+    /// elements that cannot be factored.
+    pub fn eig(&self, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
+        let (values, vectors) = self.eig_with(limits, true)?;
+        Ok((values, vectors.ok_or_else(|| ArrayError::value("eig: no eigenvectors were made"))?))
+    }
+
+    /// The eigenvalues of [`GpuArray::eig`]; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eig`].
+    pub fn eigvals(&self, limits: IterationLimits) -> Result<GpuArray> {
+        Ok(self.eig_with(limits, false)?.0)
+    }
+
+    fn eig_with(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+        let n = square_extent(self)?;
+        let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_of(self));
+        let forms = copy_to_stack(self, dtype)?;
+        let scaling = Scaling::new(&forms, None)?;
+        let check = |message: &str| match self.size() > 0 && scaling.report.read()? != 0 {
+            true => Err(ArrayError::linear_algebra(message)),
+            false => Ok(()),
+        };
+        check("Array must not contain infs or NaNs")?;
+        let scales = balance(&forms)?;
+        let schur = schur::reduce(&forms, &scaling.report, limits.qr_iterations, has_vectors)?;
+        check("Eigenvalues did not converge")?;
+        let is_wide = !dtype.is_complex() && any_true(&schur.imags.binary(Op::NotEqual, 0)?)?;
+        let vectors = match &schur.vectors {
+            Some(rows) => {
+                // Real vectors are made as such, which is quicker.
+                let vectors =
+                    eigenvectors(&forms, &schur, rows, &scales, is_wide)?.to_dtype(complex_dtype_of(dtype))?;
+                Some(unstacked(&vectors, stack)?)
+            }
+            None => None,
+        };
+        scaling.unscale(&schur.reals, &schur.imags, dtype)?;
+        let values = to_complex(&schur.reals, &schur.imags)?;
+        Ok((values.reshape_to(&stacked(stack, &[n]), Order::C)?, vectors))
+    }
+}
+
+fn to_complex(reals: &GpuArray, imags: &GpuArray) -> Result<GpuArray> {
+    let numbers = empty(reals, reals.shape(), complex_dtype_of(reals.dtype()))?;
+    numbers.real().assign(reals)?;
+    numbers.imag().map_or(Ok(()), |part| part.assign(imags))?;
+    Ok(numbers)
+}

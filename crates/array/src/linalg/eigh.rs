@@ -1,0 +1,69 @@
+//! Eigenvalues of Hermitian matrices of any size: scaled, by the method for that size, and in order.
+
+use super::factorizations::Triangle;
+use super::iteration_limits::IterationLimits;
+use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_of, unstacked};
+use super::scaling::{Report, Scaling, permuted_columns};
+use super::{jacobi, tridiagonal};
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+
+/// Eigenvalues in ascending order, and eigenvectors as columns if they are wanted.
+pub(super) struct EighResult {
+    pub values: GpuArray,
+    pub vectors: Option<GpuArray>,
+    pub report: Report,
+}
+
+/// Decomposes Hermitian matrices, of which a triangle is read and which are overwritten.
+pub(super) fn decompose(
+    a: &GpuArray,
+    triangle: Triangle,
+    limits: IterationLimits,
+    has_vectors: bool,
+) -> Result<EighResult> {
+    let n = a.shape()[2];
+    let scaling = Scaling::new(a, Some(triangle))?;
+    if a.size() > 0 && n > jacobi::MAX_ROWS {
+        let (values, vectors) = tridiagonal::eigenvalues(a, &scaling, limits.ql_iterations, has_vectors)?;
+        return Ok(EighResult { values, vectors, report: scaling.report });
+    }
+    let (values, rows) = jacobi::eigenvalues(a, &scaling.report, limits.sweeps, has_vectors)?;
+    let (values, places) = scaling.sort_values(&values, a.dtype(), false)?;
+    let vectors = rows.map(|rows| permuted_columns(&rows, &places, n)).transpose()?;
+    Ok(EighResult { values, vectors, report: scaling.report })
+}
+
+/// Eigenvalues of Hermitian matrices: the last two axes, of which one triangle is read. Jacobi rotations for up to 32
+/// rows; for more the tridiagonal form, which is divided and conquered, or bisected for eigenvalues alone. Errors are at
+/// most about the length of the matrix times the precision of its elements.
+impl GpuArray {
+    /// Eigenvalues in ascending order, and eigenvectors of length 1 as columns; waits.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
+    /// elements that cannot be factored.
+    pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
+        let found = self.eigh_with(triangle, limits, true)?;
+        let vectors = found.vectors.ok_or_else(|| ArrayError::value("eigh: no eigenvectors were made"))?;
+        Ok((unstacked(&found.values, stack_of(self))?, unstacked(&vectors, stack_of(self))?))
+    }
+
+    /// The eigenvalues of [`GpuArray::eigh`]; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eigh`].
+    pub fn eigvalsh(&self, triangle: Triangle, limits: IterationLimits) -> Result<GpuArray> {
+        unstacked(&self.eigh_with(triangle, limits, false)?.values, stack_of(self))
+    }
+
+    fn eigh_with(&self, triangle: Triangle, limits: IterationLimits, has_vectors: bool) -> Result<EighResult> {
+        square_extent(self)?;
+        let a = copy_to_stack(self, float_dtype(&[self.dtype()])?)?;
+        let found = decompose(&a, triangle, limits, has_vectors)?;
+        if self.size() > 0 && found.report.read()? != 0 {
+            return Err(ArrayError::linear_algebra("Eigenvalues did not converge"));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,166 @@
+//! Householder reflections: of matrices, by panels of columns, and applied to others.
+
+use super::compact_wy as blocks;
+use super::factorizations::{Triangle, triangular_part};
+use super::launch::{LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
+use super::matrices::{identities, steps, submatrix, zeros};
+use crate::array::GpuArray;
+use crate::error::Result;
+use crate::views::Index;
+use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, Linalg, LinalgStep};
+
+/// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
+const PANEL_COLUMNS: usize = 32;
+
+/// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
+/// unless they are lanes of a processor's vectors.
+fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
+    let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
+    let group = m.div_ceil(16).next_power_of_two().min(most);
+    let step = LinalgKernel::of(a.context(), Linalg { group: group as u16, ..Linalg::new(a.dtype(), step) })?;
+    Ok((step, [PANEL_COLUMNS * group, 1]))
+}
+
+/// Matrices with R in their upper triangles and the vectors of reflections below.
+#[derive(Debug, Clone)]
+pub(super) struct QrFactors {
+    pub matrices: GpuArray,
+    /// The taus of the reflections.
+    pub taus: GpuArray,
+}
+
+impl QrFactors {
+    /// Reflects stacks of matrices in C order in their own place.
+    pub(super) fn new(a: GpuArray) -> Result<Self> {
+        let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
+        let taus = zeros(&a, &[count, m.min(n)], a.dtype())?;
+        let qr_factors = Self { matrices: a, taus };
+        if qr_factors.matrices.size() > 0 {
+            (0..m.min(n)).step_by(PANEL_COLUMNS).try_for_each(|start| qr_factors.factor_panel(start))?;
+        }
+        Ok(qr_factors)
+    }
+
+    /// Reflects the panel that begins in a column, and what is on its right.
+    fn factor_panel(&self, start: usize) -> Result<()> {
+        let a = &self.matrices;
+        let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
+        let end = (start + PANEL_COLUMNS).min(n);
+        let (panel, taus) = (submatrix(a, start..m, start..end)?, self.taus_from(start)?);
+        let tau_stride = m.min(n) as isize;
+        match RegisterPanels::new(a, m - start) {
+            Some(register_panels) => factor_register_panels(register_panels, &panel, &taus, tau_stride)?,
+            None => factor_panel_by_one_kernel(&panel, &taus, tau_stride)?,
+        }
+        if end == n {
+            return Ok(());
+        }
+        apply_q(&panel, &taus, tau_stride, &submatrix(a, start..m, end..n)?, ApplyQ::Adjoint)
+    }
+
+    fn taus_from(&self, start: usize) -> Result<GpuArray> {
+        let length = self.taus.shape()[1];
+        self.taus.index(&[Index::Ellipsis, Index::from(start as isize..length as isize)])
+    }
+
+    /// The first columns of the unitary matrices.
+    pub(super) fn form_q(&self, columns: usize) -> Result<GpuArray> {
+        let a = &self.matrices;
+        let (count, m, length) = (a.shape()[0], a.shape()[1], self.taus.shape()[1]);
+        let q = identities(a.context(), &[count, m, columns], a.dtype())?;
+        if q.size() > 0 && length > 0 {
+            let vectors = submatrix(a, 0..m, 0..length)?;
+            apply_q(&vectors, &self.taus, length as isize, &q, ApplyQ::Identity)?;
+        }
+        Ok(q)
+    }
+
+    /// The first rows of the triangular matrices.
+    pub(super) fn form_r(&self, rows: usize) -> Result<GpuArray> {
+        triangular_part(&submatrix(&self.matrices, 0..rows, 0..self.matrices.shape()[2])?, Triangle::Upper)
+    }
+}
+
+/// Reflects panels by one kernel, which works on them where they are.
+fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let (step, block) = column_kernel(panel, LinalgStep::QrPanel, m)?;
+    let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), taus.into(), tau_stride.into()];
+    step.launch([count, 1], block, &values)
+}
+
+/// Reflects panels strip by strip.
+fn factor_register_panels(
+    register_panels: RegisterPanels,
+    panel: &GpuArray,
+    taus: &GpuArray,
+    tau_stride: isize,
+) -> Result<()> {
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let step = register_panels.step(panel, LinalgStep::QrRegisterPanel)?;
+    for start in (0..m.min(n)).step_by(register_panels.width) {
+        let end = (start + register_panels.width).min(n);
+        let strip = submatrix(panel, start..m, start..end)?;
+        let own = taus.index(&[Index::Ellipsis, Index::from(start as isize..taus.shape()[1] as isize)])?;
+        let values = [
+            (&strip).into(),
+            stack.into(),
+            row.into(),
+            (m - start).into(),
+            (end - start).into(),
+            (&own).into(),
+            tau_stride.into(),
+        ];
+        step.launch([count, 1], [register_panels.threads, 1], &values)?;
+        apply_q(&strip, &own, tau_stride, &submatrix(panel, start..m, end..n)?, ApplyQ::Adjoint)?;
+    }
+    Ok(())
+}
+
+/// What columns are multiplied with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ApplyQ {
+    /// The product of the reflections.
+    Product,
+    /// The product, where the columns are those of the identity.
+    Identity,
+    /// The adjoint of the product.
+    Adjoint,
+}
+
+/// Multiplies columns with the product of the reflections whose vectors are the columns of `vectors` at and below the
+/// diagonal, or with its adjoint. `tau_stride` is from the taus of one matrix to those of the next.
+pub(super) fn apply_q(
+    vectors: &GpuArray,
+    taus: &GpuArray,
+    tau_stride: isize,
+    columns: &GpuArray,
+    how: ApplyQ,
+) -> Result<()> {
+    if columns.size() == 0 || vectors.size() == 0 {
+        return Ok(());
+    }
+    let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
+    // Blocks of reflections take memory beside the matrices: many times as much as small ones.
+    if m > LINALG_WY_BLOCK && !is_simd_cpu(columns) {
+        return blocks::apply(vectors, taus, tau_stride, columns, how);
+    }
+    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
+    let values = [
+        vectors.into(),
+        stack.into(),
+        row.into(),
+        m.into(),
+        m.min(vectors.shape()[2]).into(),
+        taus.into(),
+        tau_stride.into(),
+        columns.into(),
+        column_stack.into(),
+        column_row.into(),
+        n.into(),
+        (how == ApplyQ::Adjoint).into(),
+        (how == ApplyQ::Identity).into(),
+    ];
+    let (step, block) = column_kernel(columns, LinalgStep::ApplyReflectors, m)?;
+    step.launch(grid_for_parts(count, n, PANEL_COLUMNS), block, &values)
+}

@@ -1,0 +1,166 @@
+//! Singular values by Jacobi rotations of columns: a block of threads for a small matrix, launches for a large one.
+
+use super::eigh::decompose;
+use super::factorizations::Triangle;
+use super::iteration_limits::IterationLimits;
+use super::launch::{KernelArg, LinalgKernel};
+use super::matrices::{
+    any_true, conjugated, empty, epsilon, identities, read_first_i32, reduce_axis, scalar_arg, select, submatrix,
+    transposed, zeros,
+};
+use super::scaling::Report;
+use crate::array::GpuArray;
+use crate::error::Result;
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{LINALG_NOT_CONVERGED, Linalg, LinalgStep, Op, Reduction};
+
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns are longer than `LONG_COLUMN`.
+const LONG_COLUMN_THREADS: usize = 128;
+const LONG_COLUMN: usize = 512;
+/// Matrices of more columns take many blocks each, unless there are many of them.
+const FEW_COLUMNS: usize = 32;
+const MANY_MATRICES: usize = 32;
+const MANY_COLUMNS: usize = 128;
+
+/// The length to which columns are filled up with zeros: all threads of a group have as many elements.
+pub(super) fn padded_length(length: usize) -> usize {
+    length.next_multiple_of(match length {
+        0..=16 => 8,
+        17..=LONG_COLUMN => WARP,
+        _ => LONG_COLUMN_THREADS,
+    })
+}
+
+/// Stacks of columns as rows of `padded` length, and the product of the rotations so far if it is wanted.
+struct JacobiColumns<'a> {
+    w: &'a GpuArray,
+    v_rows: Option<GpuArray>,
+    /// Cosines up to this one are those of right angles.
+    tolerance: f64,
+    /// Threads of a pair, and pairs of a block.
+    group: usize,
+    pairs: usize,
+}
+
+/// What [`orthonormal`] has found.
+pub(super) struct JacobiSvd {
+    /// The singular values, in no order.
+    pub norms: GpuArray,
+    /// The right singular vectors as rows of `padded` length.
+    pub v_rows: Option<GpuArray>,
+}
+
+/// Makes columns of scaled matrices, the rows of `w` of [`padded`] length, orthonormal by rotations from the right.
+/// Columns that are as nothing become zeros.
+///
+/// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,
+/// 1958; de Rijk, A one-sided Jacobi algorithm for computing the singular value decomposition on a vector computer, SIAM
+/// J. Sci. Stat. Comput. 10, 1989; many columns are prepared as Drmac and Veselic advise, New fast and accurate Jacobi
+/// SVD algorithm, SIAM J. Matrix Anal. Appl. 29, 2008, but by eigenvectors rather than by a QR factorization.
+pub(super) fn one_sided_jacobi(
+    w: &GpuArray,
+    report: &Report,
+    limits: IterationLimits,
+    has_v_rows: bool,
+) -> Result<JacobiSvd> {
+    let [count, n, m] = [0, 1, 2].map(|axis| w.shape()[axis]);
+    let norms = empty(w, &[count, n], w.dtype().real_part())?;
+    let v_rows = match has_v_rows {
+        _ if n > FEW_COLUMNS && w.size() > 0 => prepare(w, limits, has_v_rows)?,
+        true => Some(identities(w.context(), &[count, n, padded_length(n)], w.dtype())?),
+        false => None,
+    };
+    if w.size() == 0 {
+        return Ok(JacobiSvd { norms, v_rows });
+    }
+    let group = match m {
+        0..=16 if n <= 16 => 8,
+        0..=LONG_COLUMN => WARP,
+        _ => LONG_COLUMN_THREADS,
+    };
+    let pairs = n.div_ceil(2).min(256 / group.min(WARP));
+    let pairs = (pairs * group).next_multiple_of(WARP) / group;
+    let tolerance = epsilon(w.dtype()) * (4.0 + (m as f64).sqrt());
+    let columns = JacobiColumns { w, v_rows, tolerance, group, pairs };
+    columns.sweep_until_orthogonal(report, limits.sweeps)?;
+    columns.normalize(&norms, report)?;
+    Ok(JacobiSvd { norms, v_rows: columns.v_rows })
+}
+
+/// Makes columns nearly orthogonal, the longest first, in place; the rotations that did it, if they are wanted.
+///
+/// By the eigenvectors of A^H A, which lose half of the digits and leave little to turn.
+fn prepare(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
+    let (count, n) = (w.shape()[0], w.shape()[1]);
+    let wide = w.to_dtype(w.dtype().promote(DType::F64))?;
+    let product = conjugated(&wide)?.matmul(&transposed(&wide)?)?;
+    let Some(vectors) = decompose(&product, Triangle::Lower, limits, true)?.vectors else { return Ok(None) };
+    let turn = transposed(&vectors.flip(Some(&[-1]))?)?.to_dtype(w.dtype())?;
+    let v_rows = match has_v_rows {
+        true => Some(zeros(w, &[count, n, padded_length(n)], w.dtype())?),
+        false => None,
+    };
+    if let Some(v_rows) = &v_rows {
+        submatrix(v_rows, 0..n, 0..n)?.assign(&turn)?;
+    }
+    w.assign(&turn.matmul(w)?)?;
+    Ok(v_rows)
+}
+
+impl JacobiColumns<'_> {
+    fn step(&self, step: LinalgStep, group: usize) -> Result<LinalgKernel> {
+        let kernel = Linalg { group: group as u16, ..Linalg::new(self.w.dtype(), step) };
+        LinalgKernel::of(self.w.context(), kernel)
+    }
+
+    /// Turns columns until all are orthogonal.
+    fn sweep_until_orthogonal(&self, report: &Report, sweeps: usize) -> Result<()> {
+        let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
+        let length = self.v_rows.as_ref().map_or(0, |v_rows| v_rows.shape()[2]);
+        let tolerance = KernelArg::Real(self.w.dtype().real_part(), self.tolerance);
+        let arguments = [self.w.into(), m.into(), n.into(), self.v_rows.as_ref().into(), length.into(), tolerance];
+        if n <= FEW_COLUMNS || (count >= MANY_MATRICES && n <= MANY_COLUMNS) {
+            let group = self.group.min(WARP);
+            let all = [&arguments[..], &[sweeps.into(), (&report.0).into()]].concat();
+            return self.step(LinalgStep::OneSidedJacobi, group)?.launch([count, 1], [group, self.pairs], &all);
+        }
+        let step = self.step(LinalgStep::OneSidedJacobiRound, self.group)?;
+        let (even, turned) = (n.next_multiple_of(2), zeros(self.w, &[1], DType::I32)?);
+        for _ in 0..sweeps {
+            if self.is_orthogonal()? {
+                return Ok(());
+            }
+            turned.clear()?;
+            for round in 0..even - 1 {
+                let all = [&arguments[..], &[round.into(), (&turned).into()]].concat();
+                step.launch([count, even / 2], [self.group, 1], &all)?;
+            }
+            if read_first_i32(&turned)? == 0 {
+                return Ok(());
+            }
+        }
+        report.0.binary_in_place(Op::BitOr, i64::from(LINALG_NOT_CONVERGED))
+    }
+
+    /// Whether no two columns need to be turned, by a product of matrices: that costs less than to try all.
+    fn is_orthogonal(&self) -> Result<bool> {
+        let real = self.w.dtype().real_part();
+        let squares = self.w.unary(Op::Absolute)?.unary(Op::Square)?;
+        let norms = reduce_axis(&squares, Reduction::Sum, -1, true)?.unary(Op::Sqrt)?;
+        let divisors = select(&norms.binary(Op::Greater, 0)?, &norms, scalar_arg(real, 1.0))?;
+        let unit = self.w.binary(Op::TrueDivide, &divisors)?;
+        let cosines = conjugated(&unit)?.matmul(&transposed(&unit)?)?.unary(Op::Absolute)?;
+        cosines.diagonal(0, -2, -1)?.clear()?;
+        Ok(!any_true(&cosines.binary(Op::Greater, scalar_arg(real, self.tolerance))?)?)
+    }
+
+    fn normalize(&self, norms: &GpuArray, report: &Report) -> Result<()> {
+        let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
+        let rows = if self.group > WARP { 1 } else { self.pairs };
+        let arguments = [self.w.into(), m.into(), n.into(), norms.into(), (&report.0).into()];
+        let step = self.step(LinalgStep::NormalizeColumns, self.group)?;
+        step.launch([count, n.div_ceil(rows).min(65535)], [self.group, rows], &arguments)
+    }
+}

@@ -1,0 +1,148 @@
+//! Singular value decompositions.
+
+use super::factorizations::Triangle;
+use super::householder::QrFactors;
+use super::iteration_limits::IterationLimits;
+use super::matrices::{
+    adjoint, conjugated, float_dtype, rows_and_columns, scalar_arg, select, stack_of, stacked, submatrix, transposed,
+    unstacked, zeros,
+};
+use super::one_sided_jacobi::{one_sided_jacobi, padded_length};
+use super::scaling::{Scaling, permuted_columns};
+use crate::array::GpuArray;
+use crate::elementwise::binary;
+use crate::error::{ArrayError, Result};
+use crate::layout::Order;
+use crate::reduce::ReduceOptions;
+use crate::scalar::Scalar;
+use rtcg_codegen::WeakScalar;
+use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, Reduction};
+
+/// A = U diag(S) V^H.
+#[derive(Debug, Clone)]
+pub struct Svd {
+    /// Left singular vectors as columns.
+    pub u: GpuArray,
+    /// Singular values in descending order.
+    pub s: GpuArray,
+    /// Right singular vectors, conjugated, as rows.
+    pub vh: GpuArray,
+}
+
+/// Decompositions of tall matrices: vectors as columns, if they were wanted.
+struct TallSvd {
+    values: GpuArray,
+    /// Left vectors, and right ones that are not conjugated.
+    vectors: Option<(GpuArray, GpuArray)>,
+}
+
+/// The columns of tall matrices, or the conjugated rows of wide ones, as rows that are filled up with zeros.
+fn zero_padded(a: &GpuArray) -> Result<GpuArray> {
+    let [m, n] = rows_and_columns(a)?;
+    let columns = if m < n { conjugated(a)? } else { transposed(a)? };
+    let [n, m] = rows_and_columns(&columns)?;
+    let w = zeros(a, &stacked(stack_of(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
+    submatrix(&w, 0..n, 0..m)?.assign(&columns)?;
+    w.reshape_to(&stacked(&[stack_of(a).iter().product()], &[n, padded_length(m)]), Order::C)
+}
+
+/// Orthonormal columns, of which the last ones may be zero, with others in place of those and up to a number.
+fn complete_basis(u: GpuArray, columns: usize, is_of_full_rank: bool) -> Result<GpuArray> {
+    let (m, n) = (u.shape()[1], u.shape()[2]);
+    if is_of_full_rank && columns == n {
+        return Ok(u);
+    }
+    let whole = QrFactors::new(u.copy(Some(Order::C))?)?.form_q(columns)?;
+    let first = submatrix(&whole, 0..m, 0..n)?;
+    if is_of_full_rank {
+        first.assign(&u)?;
+    } else {
+        let options = ReduceOptions { axes: Some(&[1]), keepdims: true, ..Default::default() };
+        let is_there = u.binary(Op::NotEqual, 0)?.reduce(Reduction::Any, options)?;
+        first.assign(&select(&is_there, &u, &first)?)?;
+    }
+    Ok(whole)
+}
+
+/// Decomposes matrices of `m` rows whose columns are the rows of `w`, filled up.
+fn decompose_tall(
+    w: &GpuArray,
+    m: usize,
+    is_full: bool,
+    limits: IterationLimits,
+    has_vectors: bool,
+) -> Result<TallSvd> {
+    let n = w.shape()[1];
+    let scaling = Scaling::new(w, None)?;
+    let found = one_sided_jacobi(w, &scaling.report, limits, has_vectors)?;
+    let (values, places) = scaling.sort_values(&found.norms, w.dtype(), true)?;
+    let report = if w.size() > 0 { scaling.report.read()? } else { 0 };
+    if report & (LINALG_NOT_FINITE | LINALG_NOT_CONVERGED) != 0 {
+        return Err(ArrayError::linear_algebra("SVD did not converge"));
+    }
+    let Some(v_rows) = found.v_rows.filter(|_| has_vectors) else { return Ok(TallSvd { values, vectors: None }) };
+    let is_of_full_rank = report & LINALG_RANK_DEFICIENT == 0;
+    let u = complete_basis(permuted_columns(w, &places, m)?, if is_full { m } else { n }, is_of_full_rank)?;
+    Ok(TallSvd { values, vectors: Some((u, permuted_columns(&v_rows, &places, n)?)) })
+}
+
+/// Singular values: the last two axes are matrices. One-sided Jacobi rotations (Hestenes). Errors are at most about
+/// the length of the matrix times the precision of its elements.
+impl GpuArray {
+    /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits.
+    ///
+    /// # Errors
+    /// When a matrix has infinities or NaN, or the values were not found within `limits`; for elements that cannot be
+    /// factored.
+    pub fn svd(&self, is_full: bool, limits: IterationLimits) -> Result<Svd> {
+        let (found, is_wide) = self.svd_with(is_full, limits, true)?;
+        let (u, v) = found.vectors.ok_or_else(|| ArrayError::value("svd: no vectors were made"))?;
+        let (u, v) = if is_wide { (v, u) } else { (u, v) };
+        let stack = stack_of(self);
+        Ok(Svd { u: unstacked(&u, stack)?, s: unstacked(&found.values, stack)?, vh: unstacked(&adjoint(&v)?, stack)? })
+    }
+
+    /// Singular values in descending order; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::svd`].
+    pub fn svdvals(&self, limits: IterationLimits) -> Result<GpuArray> {
+        unstacked(&self.svd_with(false, limits, false)?.0.values, stack_of(self))
+    }
+
+    fn svd_with(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
+        let [m, n] = rows_and_columns(self)?;
+        Ok((decompose_tall(&zero_padded(self)?, m.max(n), is_full, limits, has_vectors)?, m < n))
+    }
+
+    /// [`GpuArray::svd`] of Hermitian matrices, of which the lower triangle is read, by their eigenvalues.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eigh`].
+    pub fn svd_of_hermitian(&self, limits: IterationLimits) -> Result<Svd> {
+        let (values, vectors) = self.eigh(Triangle::Lower, limits)?;
+        let (stack, n) = (stack_of(self), self.shape()[self.ndim() - 1]);
+        let flat = |a: &GpuArray, axes: &[usize]| a.reshape_to(&stacked(&[stack.iter().product()], axes), Order::C);
+        let sizes = flat(&values.unary(Op::Absolute)?, &[n])?;
+        let (ascending, places) = Scaling::none(&sizes)?.sort_values(&sizes, vectors.dtype(), false)?;
+        let from_last = Scalar::Weak(WeakScalar::Int(n as i128 - 1));
+        let places = binary(self.context(), Op::Subtract, from_last.into(), (&places).into(), None)?;
+        let signs = binary(self.context(), Op::Copysign, scalar_arg(values.dtype(), 1.0), (&values).into(), None)?;
+        let turned = vectors.binary(Op::Multiply, &signs.expand_dims(&[-2])?)?;
+        let in_order = |columns: &GpuArray| -> Result<GpuArray> {
+            let rows = transposed(&flat(columns, &[n, n])?)?.copy(Some(Order::C))?;
+            unstacked(&permuted_columns(&rows, &places, n)?, stack)
+        };
+        let s = unstacked(&ascending.flip(Some(&[-1]))?.copy(Some(Order::C))?, stack)?;
+        Ok(Svd { u: in_order(&vectors)?, s, vh: adjoint(&in_order(&turned)?)? })
+    }
+
+    /// The singular values of [`GpuArray::svd_of_hermitian`]; waits.
+    ///
+    /// # Errors
+    /// As [`GpuArray::eigh`].
+    pub fn svdvals_of_hermitian(&self, limits: IterationLimits) -> Result<GpuArray> {
+        let sizes = self.eigvalsh(Triangle::Lower, limits)?.unary(Op::Absolute)?;
+        sizes.sorted(sizes.ndim() - 1, true)
+    }
+}

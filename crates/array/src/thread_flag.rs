@@ -1,0 +1,76 @@
+//! Whether the calling thread is inside of something that few threads ever are: a block, a stream, an allocator.
+//!
+//! Every call asks, and looking at a thread's own variables costs more than looking at a number. So threads are
+//! counted: where none is inside, which is nearly always, nobody looks further. Establishes: a thread's own
+//! variable is read in a function of its own, since compilers else read it first and ask for the number afterwards.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::LocalKey;
+
+/// The threads that are inside of one thing.
+///
+/// A thread that ends inside is counted for ever, which costs the others time and nothing else.
+#[derive(Debug)]
+pub struct ThreadFlag {
+    flag: &'static LocalKey<Cell<bool>>,
+    n_threads: AtomicUsize,
+}
+
+impl ThreadFlag {
+    /// No thread is inside; `flag` is false in each.
+    pub const fn new(flag: &'static LocalKey<Cell<bool>>) -> Self {
+        Self { flag, n_threads: AtomicUsize::new(0) }
+    }
+
+    /// Whether the calling thread is inside.
+    #[inline(always)]
+    pub fn get(&self) -> bool {
+        self.n_threads.load(Ordering::Relaxed) != 0 && self.read_flag()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_flag(&self) -> bool {
+        self.flag.try_with(Cell::get).unwrap_or(false)
+    }
+
+    /// Says whether the calling thread is inside from now on. Does nothing in a thread that has ended.
+    pub fn set(&self, is_inside: bool) {
+        match (self.flag.try_with(|here| here.replace(is_inside)), is_inside) {
+            (Ok(false), true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),
+            (Ok(true), false) => drop(self.n_threads.fetch_sub(1, Ordering::Relaxed)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    thread_local! {
+        static IS_HERE: Cell<bool> = const { Cell::new(false) };
+    }
+    static THREADS: ThreadFlag = ThreadFlag::new(&IS_HERE);
+
+    #[test]
+    fn each_thread_is_inside_for_itself() {
+        let n_threads = || THREADS.n_threads.load(Ordering::Relaxed);
+        assert!(!THREADS.get());
+        [true, true].into_iter().for_each(|is_inside| THREADS.set(is_inside));
+        assert!(THREADS.get());
+        assert_eq!(n_threads(), 1);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let before = THREADS.get();
+                THREADS.set(true);
+                (before, THREADS.get(), n_threads(), THREADS.set(false))
+            });
+            assert_eq!(other.join().unwrap(), (false, true, 2, ()));
+        });
+        [false, false].into_iter().for_each(|is_inside| THREADS.set(is_inside));
+        assert!(!THREADS.get());
+        assert_eq!(n_threads(), 0);
+    }
+}

@@ -1,0 +1,88 @@
+//! Products of a large matrix A and a narrow matrix B, which has few columns: nothing is computed that is not asked for, and the big
+//! matrix is read once, at the speed of memory. A product with few rows is one with few columns of the transposes.
+//!
+//! Parameters: the result, the big and operand B, a structure of lengths and byte strides, the byte offsets of
+//! each batch's matrices of both (or none, where strides do), and room for what blocks leave that share terms, with its
+//! counters.
+
+use super::super::types::{preamble, storage};
+use super::accumulated;
+use crate::DType;
+use crate::block_reduce::COMBINE;
+use std::fmt::Write;
+
+/// Threads of a block.
+pub const SKINNY_THREADS: u32 = 256;
+
+/// A kernel, as everything that decides its source. Numbers are powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SkinnyMatmul {
+    /// The dtype of operands and result.
+    pub dtype: DType,
+    /// Adjacent threads take adjacent terms, else adjacent rows of operand A.
+    pub row_major: bool,
+    /// Columns of operand B that a block has.
+    pub width: u8,
+    /// Rows of a thread; the elements of a pack if not `row_major`.
+    pub rows: u8,
+    /// Elements that are read at once.
+    pub pack: u8,
+    /// Packs of a row that a thread reads before it uses the first one.
+    pub unroll: u8,
+    /// Threads that share the terms of the same sums; with `row_major` adjacent threads, else at least 8.
+    pub threads_per_sum: u16,
+    /// Terms of operand B that are brought to shared memory at a time; 0 where threads read it themselves.
+    pub staged_k: u16,
+    /// The adjacent elements in operand A that adjacent threads take lie beside each other.
+    pub is_a_dense: bool,
+    /// So do the terms of a column of operand B.
+    pub is_b_dense: bool,
+    /// A step's elements of operand A are read before those of the step before are used.
+    pub is_prefetched: bool,
+    /// Blocks share the terms.
+    pub is_split_k: bool,
+}
+
+impl SkinnyMatmul {
+    /// Sums of a block, for each of which it leaves a value where blocks share the terms.
+    pub fn outputs(&self) -> usize {
+        SKINNY_THREADS as usize / usize::from(self.threads_per_sum) * usize::from(self.rows) * usize::from(self.width)
+    }
+
+    /// The kernel as CUDA C++ source.
+    pub(super) fn source(&self) -> String {
+        let mut text = preamble([self.dtype].into_iter(), false) + COMBINE;
+        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage(self.dtype), accumulated(self.dtype));
+        // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
+        let (add_sums, multiply_add) = match self.dtype {
+            DType::Bool => ("a | b", "sum | (x & y)"),
+            _ => ("a + b", "sum + x * y"),
+        };
+        let _ = writeln!(text, "#define ADD {add_sums}\n#define MULTIPLY_ADD {multiply_add}");
+        // Threads that stage nothing have a number of terms there, but no use for it.
+        let staged_k = self.staged_k.max(1);
+        let numbers = [
+            ("WIDTH", u16::from(self.width)),
+            ("ROWS", u16::from(self.rows)),
+            ("PACK", u16::from(self.pack)),
+            ("UNROLL", u16::from(self.unroll)),
+            ("THREADS_PER_SUM", self.threads_per_sum),
+            ("STAGED_K", staged_k),
+            ("IS_STAGED", u16::from(self.staged_k > 0)),
+            ("IS_A_DENSE", u16::from(self.is_a_dense)),
+            ("IS_B_DENSE", u16::from(self.is_b_dense)),
+            ("IS_PREFETCHED", u16::from(self.is_prefetched)),
+            ("IS_SPLIT_K", u16::from(self.is_split_k)),
+        ];
+        for (name, number) in numbers {
+            let _ = writeln!(text, "constexpr int {name} = {number};");
+        }
+        text.push_str(include_str!("skinny.cuh"));
+        text.push_str(if self.row_major {
+            include_str!("skinny_row_major.cuh")
+        } else {
+            include_str!("skinny_column_major.cuh")
+        });
+        text
+    }
+}

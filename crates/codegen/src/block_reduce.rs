@@ -1,0 +1,403 @@
+//! What all reductions share: how the threads of a device share outputs, and how their values meet.
+//!
+//! Each output has a group of threads of one block, and long runs are split over several blocks. A block
+//! leaves its values of split runs in scratch memory, and the block that draws the last ticket of an
+//! output's blocks combines them: store, fence, atomic on one side, atomic, fence, load on the other. The
+//! ticket wraps to zero by itself, so the next launch finds it as this one did, and one launch does for
+//! any size.
+//!
+//! Where waiting is cheap (on a GPU), a whole block works on one output and the device has room for more blocks,
+//! blocks *gather* instead (which takes registers, and so would leave fewer blocks on a full device): they
+//! draw their counters as they begin, when nobody waits for the answer, and send their values in words that
+//! hold a status too, as scans do (`look_back.rs`), to the block that began last. All that it waits for has
+//! begun, so the wait ends however few blocks are resident. It clears the words again.
+//!
+//! Values are combined in an order that the shares alone decide; the operation has to be associative and
+//! commutative.
+
+/// Threads of a block of every reduction.
+pub const REDUCE_THREADS: u32 = 256;
+/// Tickets that a launch may use; each has four bytes.
+pub const COMPLETION_COUNTERS: usize = 4096;
+/// Bytes of the largest value that travels beside its status.
+pub(crate) const MAX_FLAGGED_BYTES: usize = 16;
+/// Bytes for the completion counters and, behind them, the words of blocks that gather, all of which are zero before and
+/// after each launch.
+pub const REDUCTION_STATE_BYTES: usize = COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES);
+
+/// How the threads of the device share outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkPartition {
+    /// Threads for one output; 1, a power of two up to 32 when `reduce_contiguous`, or one up to [`REDUCE_THREADS`].
+    pub threads_per_output: u32,
+    /// Blocks for one output.
+    pub splits: usize,
+    /// The blocks of an output send their values to the one that began last.
+    pub gather: bool,
+}
+
+impl WorkPartition {
+    /// The share of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
+    /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
+    /// tells a GPU from a device that runs warps as vectors, where warps that share such an output cost more than a
+    /// further block, and blocks should not wait for each other.
+    pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
+        let threads = REDUCE_THREADS as usize;
+        let threads_per_output = if reduce_contiguous {
+            // A warp reads a short run as soon as a block does; a longer one is worth a block where there are idle ones.
+            let has_block = length > 1024 || (is_simt && length > 512 && outputs <= resident);
+            if has_block { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
+        } else {
+            // Few outputs leave threads of a block without one; they share the runs.
+            let idle = threads / outputs.clamp(1, threads).next_power_of_two();
+            let wanted = if is_simt && outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
+            wanted.min((length / 8).max(1).next_power_of_two())
+        };
+        let blocks = outputs.div_ceil(threads / threads_per_output).max(1);
+        // A split that is too short costs more in its partial result than it gains.
+        let longest = match reduce_contiguous {
+            true if threads_per_output < threads => 1,
+            true => length / (threads_per_output * 16),
+            false => length / (threads_per_output * 32),
+        };
+        let splits = if blocks > COMPLETION_COUNTERS {
+            1
+        } else {
+            (resident.min(COMPLETION_COUNTERS) / blocks).min(longest).max(1)
+        };
+        Self { threads_per_output: threads_per_output as u32, splits: 1, gather: false }
+            .split(splits, outputs, resident, is_simt)
+    }
+
+    /// The same teams with each run cut into `splits` parts.
+    pub fn split(self, splits: usize, outputs: usize, resident: usize, is_simt: bool) -> Self {
+        let is_full = outputs.div_ceil(self.outputs_per_block()).max(1) * splits >= resident;
+        let gather = is_simt && splits > 1 && self.threads_per_output == REDUCE_THREADS && !is_full;
+        Self { splits, gather, ..self }
+    }
+
+    /// Outputs of one block.
+    pub fn outputs_per_block(&self) -> usize {
+        (REDUCE_THREADS / self.threads_per_output) as usize
+    }
+}
+
+/// Room for values in shared memory whatever constructors they have, exchange inside of a warp and of a
+/// block, and the loop over a block's outputs.
+pub(crate) const COMBINE: &str = "\
+namespace rtcg {
+template <class T, int N> struct uninitialized
+{
+  alignas(alignof(T) < 4 ? 4 : alignof(T)) unsigned char raw[N * sizeof(T)];
+  __device__ T &at(unsigned k) { return reinterpret_cast<T *>(raw)[k]; }
+};
+template <class T> struct words
+{
+  static const int count = (sizeof(T) + 3) / 4;
+  union { unsigned w[count]; unsigned char bytes[sizeof(T)]; };
+  __device__ words() {}
+  __device__ explicit words(const T &value)
+  {
+    if (sizeof(T) % 4 == 0 && alignof(T) % 4 == 0)
+      for (int k = 0; k < count; ++k) w[k] = reinterpret_cast<const unsigned *>(&value)[k];
+    else {
+      for (int k = 0; k < count; ++k) w[k] = 0;
+      for (int k = 0; k < (int)sizeof(T); ++k) bytes[k] = reinterpret_cast<const unsigned char *>(&value)[k];
+    }
+  }
+  __device__ void get(T &value) const
+  {
+    if (sizeof(T) % 4 == 0 && alignof(T) % 4 == 0)
+      for (int k = 0; k < count; ++k) reinterpret_cast<unsigned *>(&value)[k] = w[k];
+    else
+      for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&value)[k] = bytes[k];
+  }
+};
+// What nobody reads again needs no copy in the first-level cache.
+template <class P> __device__ __forceinline__ void load_no_allocate(P &to, const P *from)
+{
+  if constexpr (sizeof(P) % 16 == 0 && alignof(P) >= 16)
+  {
+    uint4 *part = reinterpret_cast<uint4 *>(&to);
+    #pragma unroll
+    for (size_t k = 0; k < sizeof(P) / 16; ++k)
+      asm volatile(\"ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"
+        : \"=r\"(part[k].x), \"=r\"(part[k].y), \"=r\"(part[k].z), \"=r\"(part[k].w)
+        : \"l\"(__cvta_generic_to_global(reinterpret_cast<const uint4 *>(from) + k)));
+  }
+  else to = *from;
+}
+template <class T> __device__ __forceinline__ T shuffle_down(T value, unsigned distance)
+{
+  words<T> packed(value);
+  for (int k = 0; k < words<T>::count; ++k) packed.w[k] = __shfl_down_sync(0xffffffffu, packed.w[k], distance);
+  packed.get(value);
+  return value;
+}
+template <class T> __device__ __forceinline__ T shuffle_up(T value, unsigned distance)
+{
+  words<T> packed(value);
+  for (int k = 0; k < words<T>::count; ++k) packed.w[k] = __shfl_up_sync(0xffffffffu, packed.w[k], distance);
+  packed.get(value);
+  return value;
+}
+// The values of `count` threads that follow each other in a warp; the first of them gets the result.
+template <int count, class T, class Op> __device__ __forceinline__ T warp_reduce(T acc, Op op)
+{
+  #pragma unroll
+  for (unsigned s = count / 2; s > 0; s /= 2) acc = op(acc, shuffle_down(acc, s));
+  return acc;
+}
+// The values of a block; thread 0 gets the result.
+template <int threads, class T, class Op> __device__ __forceinline__ T block_reduce(T acc, Op op)
+{
+  __shared__ uninitialized<T, threads / 32> parts;
+  acc = warp_reduce<32>(acc, op);
+  // The values of the fold before may still be read.
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) parts.at(threadIdx.x / 32) = acc;
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    #pragma unroll
+    for (unsigned w = 1; w < threads / 32; ++w) acc = op(acc, parts.at(w));
+  }
+  return acc;
+}
+// The values of each output's team; its lane 0 gets the result.
+template <int threads, int threads_per_output, bool reduce_contiguous, class T, class Op> __device__ __forceinline__ T reduce_per_output(T acc, Op op)
+{
+  if constexpr (threads_per_output == 1) return acc;
+  else if constexpr (reduce_contiguous && threads_per_output <= 32) return warp_reduce<threads_per_output>(acc, op);
+  else if constexpr (threads_per_output == threads) return block_reduce<threads>(acc, op);
+  else
+  {
+    __shared__ uninitialized<T, threads> parts;
+    __syncthreads();
+    parts.at(threadIdx.x) = acc;
+    #pragma unroll
+    for (unsigned s = threads / 2; s >= threads / threads_per_output; s /= 2)
+    {
+      __syncthreads();
+      if (threadIdx.x < s) parts.at(threadIdx.x) = acc = op(acc, parts.at(threadIdx.x + s));
+    }
+    return acc;
+  }
+}
+// Whether all other blocks that count on this ticket have been here; what they wrote before can be read.
+__device__ __forceinline__ bool is_last_block(unsigned *ticket, unsigned count)
+{
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    // With the barriers around it, this thread's fences hold for the block.
+    __threadfence();
+    last = atomicInc(ticket, count - 1) == count - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+// Places where values lie beside a status; 0 is none yet.
+template <class T> struct flagged_values
+{
+  static const int count = words<T>::count, pitch = count == 3 ? 4 : count;
+  // Larger ones have no room there.
+  static const bool fits = sizeof(T) <= 16;
+  volatile unsigned long long *at_;
+  __device__ explicit flagged_values(void *at) : at_((volatile unsigned long long *)at) {}
+  __device__ __forceinline__ void put(unsigned place, unsigned status, const T &value) const
+  {
+    words<T> packed(value);
+    #pragma unroll
+    for (int k = 0; k < count; ++k) at_[(size_t)place * pitch + k] = (unsigned long long)status << 32 | packed.w[k];
+  }
+  __device__ __forceinline__ unsigned poll(unsigned place, T &value) const
+  {
+    words<T> packed;
+    unsigned status = 0;
+    bool same = true;
+    #pragma unroll
+    for (int k = 0; k < count; ++k) {
+      const unsigned long long word = at_[(size_t)place * pitch + k];
+      packed.w[k] = (unsigned)word;
+      if (k == 0) status = (unsigned)(word >> 32); else same = same && status == (unsigned)(word >> 32);
+    }
+    packed.get(value);
+    return same ? status : 0;
+  }
+  __device__ __forceinline__ void clear(unsigned place) const
+  {
+    #pragma unroll
+    for (int k = 0; k < count; ++k) at_[(size_t)place * pitch + k] = 0;
+  }
+};
+// The values of `count` blocks, whose places in the words behind the counters begin at `first`; thread 0 of the
+// block that began last gets the result, and that block true. `ticket` is what thread 0 drew as the block began.
+template <int threads, class T, class Op>
+__device__ __forceinline__ bool gather_blocks(T &acc, T neutral, unsigned *counters, unsigned first, unsigned place, unsigned count, unsigned ticket, Op op)
+{
+  __shared__ bool last;
+  const flagged_values<T> values(counters + 4096);
+  if (threadIdx.x == 0)
+  {
+    values.put(first + place, 1, acc);
+    last = ticket == count - 1;
+  }
+  __syncthreads();
+  if (!last) return false;
+  acc = neutral;
+  const int batch = 8;
+  for (unsigned from = threadIdx.x; from < count; from += batch * threads)
+  {
+    uninitialized<T, batch> got;
+    bool all;
+    do {
+      all = true;
+      // What another thread has seen it clears, so nobody else may look there.
+      #pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (!values.poll(first + (from + k * threads < count ? from + k * threads : from), got.at(k))) all = false;
+    } while (!all);
+    #pragma unroll
+    for (int k = 0; k < batch; ++k)
+      if (from + k * threads < count)
+      {
+        acc = op(acc, got.at(k));
+        values.clear(first + from + k * threads);
+      }
+  }
+  acc = block_reduce<threads>(acc, op);
+  return true;
+}
+// Each output of the block: fold(output, lane, start) takes a thread's share of the run, store(output,
+// value) the result. The second dimension of the grid splits the runs.
+template <int threads, int threads_per_output, bool reduce_contiguous, bool split, bool gather, class T, class Fold, class Op, class Store>
+__device__ __forceinline__ void reduce_outputs(unsigned long long outputs, T neutral, T *partials, unsigned *counters, Fold fold, Op op, Store store)
+{
+  const unsigned group = threads / threads_per_output;
+  constexpr bool gathers = gather && split && threads_per_output == threads && flagged_values<T>::fits;
+  unsigned ticket = 0;
+  if (gathers && threadIdx.x == 0) ticket = atomicInc(counters + blockIdx.x, gridDim.y - 1);
+  // Written so that a compiler sees which of them is the thread's own number.
+  const unsigned lane = threads_per_output == 1 ? 0 : threads_per_output == threads ? threadIdx.x : reduce_contiguous ? threadIdx.x % threads_per_output : threadIdx.x / group;
+  const unsigned slot = threads_per_output == 1 ? threadIdx.x : threads_per_output == threads ? 0 : reduce_contiguous ? threadIdx.x / threads_per_output : threadIdx.x % group;
+  for (unsigned long long base = (unsigned long long)blockIdx.x * group; base < outputs; base += (unsigned long long)gridDim.x * group)
+  {
+    const unsigned long long output = base + slot;
+    const bool valid = output < outputs;
+    T acc = neutral;
+    if (valid) acc = fold(output, lane, neutral);
+    acc = reduce_per_output<threads, threads_per_output, reduce_contiguous>(acc, op);
+    if constexpr (gathers)
+    {
+      if (!gather_blocks<threads>(acc, neutral, counters, blockIdx.x * gridDim.y, blockIdx.y, gridDim.y, ticket, op)) return;
+    }
+    else if constexpr (split)
+    {
+      if (lane == 0 && valid) partials[blockIdx.y * outputs + output] = acc;
+      if (!is_last_block(counters + blockIdx.x, gridDim.y)) return;
+      acc = neutral;
+      if (valid)
+        for (unsigned s = lane; s < gridDim.y; s += threads_per_output) acc = op(acc, partials[s * outputs + output]);
+      acc = reduce_per_output<threads, threads_per_output, reduce_contiguous>(acc, op);
+    }
+    if (lane == 0 && valid) store(output, acc);
+  }
+}
+template <int D, int rows> __device__ void unravel(unsigned long at, const long *shape, const long (*strides)[D], long *offsets)
+{
+  for (int row = 0; row < rows; ++row) offsets[row] = 0;
+  #pragma unroll
+  for (int axis = D - 1; axis >= 0; --axis) {
+    long index = at;
+    if (axis > 0) {
+      if (at >> 32 | (unsigned long)shape[axis] >> 32) { index = at % shape[axis]; at /= shape[axis]; }
+      else { const unsigned length = shape[axis]; index = (unsigned)at % length; at = (unsigned)at / length; }
+    }
+    #pragma unroll
+    for (int row = 0; row < rows; ++row) offsets[row] += index * strides[row][axis];
+  }
+}
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_has_the_limits_of_this_file() {
+        assert!(COMBINE.contains(&format!("values(counters + {COMPLETION_COUNTERS});")));
+        assert!(COMBINE.contains(&format!("fits = sizeof(T) <= {MAX_FLAGGED_BYTES};")));
+    }
+
+    #[test]
+    fn few_long_reductions_fill_the_device() {
+        assert_eq!(
+            WorkPartition::new(1, 1 << 26, true, 1056, true),
+            WorkPartition { threads_per_output: 256, splits: 1056, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(1, 1 << 20, true, 1056, true),
+            WorkPartition { threads_per_output: 256, splits: 256, gather: true }
+        );
+        assert_eq!(
+            WorkPartition::new(3, 1 << 24, true, 1056, true),
+            WorkPartition { threads_per_output: 256, splits: 352, gather: false }
+        );
+        // Sixty-four outputs side by side: four threads of a block would be idle but for their teams.
+        assert_eq!(
+            WorkPartition::new(64, 1 << 20, false, 1056, true),
+            WorkPartition { threads_per_output: 8, splits: 528, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(8, 1 << 20, false, 1056, true),
+            WorkPartition { threads_per_output: 32, splits: 1024, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(1, 1 << 26, true, 16, false),
+            WorkPartition { threads_per_output: 256, splits: 16, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(8, 1 << 20, false, 16, false),
+            WorkPartition { threads_per_output: 1, splits: 16, gather: false }
+        );
+    }
+
+    #[test]
+    fn short_or_many_reductions_are_not_split() {
+        assert_eq!(
+            WorkPartition::new(1, 500, true, 1056, true),
+            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+        );
+        for n in [1000, 1024, 4096] {
+            assert_eq!(
+                WorkPartition::new(1, n, true, 1056, true),
+                WorkPartition { threads_per_output: 256, splits: 1, gather: false }
+            );
+        }
+        assert_eq!(
+            WorkPartition::new(2000, 1024, true, 1056, true),
+            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(1, 1024, true, 16, false),
+            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(1 << 20, 8192, true, 1056, true),
+            WorkPartition { threads_per_output: 256, splits: 1, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(1 << 20, 100, false, 1056, true),
+            WorkPartition { threads_per_output: 1, splits: 1, gather: false }
+        );
+        assert_eq!(
+            WorkPartition::new(5, 1, false, 8, true),
+            WorkPartition { threads_per_output: 1, splits: 1, gather: false }
+        );
+        assert_eq!(WorkPartition::new(0, 0, true, 8, true).splits, 1);
+    }
+}

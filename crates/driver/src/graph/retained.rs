@@ -1,0 +1,160 @@
+//! What graphs keep alive, and what waits for launches to end before it may go.
+
+use super::capture::in_relaxed_mode;
+use super::params::KernelNode;
+use crate::event::Event;
+use crate::stream::Stream;
+use rtcg_cuda_sys::{CU_EVENT_DISABLE_TIMING, CUgraphNode};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Anything that shall live.
+pub(super) type Object = Arc<dyn Any + Send + Sync>;
+
+/// What belongs to one node.
+#[derive(Clone, Default)]
+pub(super) struct NodeRecord {
+    /// How a kernel node was described, if it was described here.
+    pub(super) kernel: Option<Arc<KernelNode>>,
+    objects: Vec<Object>,
+    /// The records of graphs inside the node.
+    child_graphs: Vec<RetainedObjects>,
+}
+
+/// Records by node; cloning gives another reference to the same ones.
+#[derive(Clone, Default)]
+pub(super) struct RetainedObjects(Arc<Mutex<HashMap<usize, NodeRecord>>>);
+
+impl RetainedObjects {
+    fn records(&self) -> MutexGuard<'_, HashMap<usize, NodeRecord>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an object for a node.
+    pub(super) fn add(&self, node: CUgraphNode, object: Object) {
+        self.records().entry(node.addr()).or_default().objects.push(object);
+    }
+
+    /// Starts the record of a kernel anew; returns the former one, to be dropped by the caller.
+    pub(super) fn set_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
+        self.records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
+    }
+
+    /// Starts the record of a node anew, with the records of graphs inside it.
+    pub(super) fn set_child_graphs(&self, node: CUgraphNode, child_graphs: Vec<RetainedObjects>) -> Option<NodeRecord> {
+        self.records().insert(node.addr(), NodeRecord { child_graphs, ..NodeRecord::default() })
+    }
+
+    /// The records of the one graph inside a node.
+    pub(super) fn child_graphs(&self, node: CUgraphNode) -> RetainedObjects {
+        let mut records = self.records();
+        let child_graphs = &mut records.entry(node.addr()).or_default().child_graphs;
+        if child_graphs.is_empty() {
+            child_graphs.push(RetainedObjects::default());
+        }
+        child_graphs[0].clone()
+    }
+
+    /// Starts the record of a node anew, without anything in it.
+    pub(super) fn take(&self, node: CUgraphNode) -> Option<NodeRecord> {
+        self.records().remove(&node.addr())
+    }
+
+    /// How a kernel node was described.
+    pub(super) fn kernel(&self, node: CUgraphNode) -> Option<Arc<KernelNode>> {
+        self.records().get(&node.addr()).and_then(|record| record.kernel.clone())
+    }
+
+    /// The same objects in a container of its own, which later changes of this one do not reach.
+    pub(super) fn snapshot(&self) -> RetainedObjects {
+        let mut records = self.records().clone();
+        for record in records.values_mut() {
+            record.child_graphs.iter_mut().for_each(|child_graphs| *child_graphs = child_graphs.snapshot());
+        }
+        RetainedObjects(Arc::new(Mutex::new(records)))
+    }
+
+    /// Keeps all of `other` too, for no node in particular; gives what was there before.
+    pub(super) fn replace_all(&self, other: RetainedObjects) -> HashMap<usize, NodeRecord> {
+        let mut records = self.records();
+        let all = NodeRecord { child_graphs: vec![other], ..NodeRecord::default() };
+        std::mem::replace(&mut *records, HashMap::from([(0, all)]))
+    }
+
+    /// Takes everything.
+    pub(super) fn take_all(&self) -> HashMap<usize, NodeRecord> {
+        std::mem::take(&mut *self.records())
+    }
+}
+
+/// What has to happen before retired objects may go.
+enum StreamPoint {
+    Event(Event),
+    /// A stream that could not take an event because it was being captured.
+    Stream(Option<Stream>),
+}
+
+impl StreamPoint {
+    /// A fence that cannot be asked any more belongs to a context that is gone or spoilt.
+    fn is_passed(&self) -> bool {
+        match self {
+            StreamPoint::Event(event) => in_relaxed_mode(|| event.query().unwrap_or(true)),
+            StreamPoint::Stream(stream) => !is_busy(stream.as_ref()),
+        }
+    }
+}
+
+/// What has to happen, and what may go then.
+type Retired = (Vec<StreamPoint>, Box<dyn Any + Send>);
+
+/// Objects of launches that may still run.
+static WAITING: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+static N_WAITING: AtomicUsize = AtomicUsize::new(0);
+
+fn is_busy(stream: Option<&Stream>) -> bool {
+    match stream {
+        Some(stream) => stream.is_capturing().unwrap_or(false) || !in_relaxed_mode(|| stream.is_done().unwrap_or(true)),
+        None => true,
+    }
+}
+
+fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
+    if stream.is_some() && !is_busy(stream) {
+        return None;
+    }
+    if stream.is_some_and(|s| s.is_capturing().unwrap_or(false)) {
+        return Some(StreamPoint::Stream(stream.cloned()));
+    }
+    let event = Event::new(CU_EVENT_DISABLE_TIMING.0).ok()?;
+    event.record(stream).ok()?;
+    let fence = StreamPoint::Event(event);
+    (!fence.is_passed()).then_some(fence)
+}
+
+/// Drops `objects` when the work that is now in these streams is done.
+pub(super) fn retire(objects: impl Any + Send, streams: &[Option<Stream>]) {
+    let fences: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
+    if fences.is_empty() {
+        drop(objects);
+    } else {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push((fences, Box::new(objects)));
+        N_WAITING.store(waiting.len(), Ordering::Relaxed);
+    }
+    release_passed();
+}
+
+/// Drops what nothing uses any more.
+pub(super) fn release_passed() {
+    if N_WAITING.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let done: Vec<_> = waiting.extract_if(.., |(fences, _)| fences.iter().all(StreamPoint::is_passed)).collect();
+    N_WAITING.store(waiting.len(), Ordering::Relaxed);
+    // Dropped without the lock: an object's own drop may run any code.
+    drop(waiting);
+    drop(done);
+}

@@ -1,0 +1,111 @@
+//! Launches of a kernel that was launched before, while nothing has happened that launches must look at.
+//!
+//! Establishes: a kernel that is ready is of a module and a context that were not given up, the process is not
+//! forked, no trace is made, and no stream is captured or entered. All of these change the number of
+//! [`epoch`], so that one comparison tells. Which context is current is left
+//! to the driver, which refuses a kernel of another one; then [`Function::launch`] finds out more.
+
+use crate::context::Context;
+use crate::function::Function;
+use crate::graph::is_any_capturing;
+use crate::last_launch::KernelId;
+use crate::launch::with_packed;
+use crate::process;
+use crate::stream::{Stream, is_any_entered};
+use rtcg_cuda_sys::*;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// What is known of a kernel since its last launch.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedCell {
+    /// The epoch under which nothing was in the way; [`epoch::NEVER`] if something was.
+    epoch: AtomicUsize,
+    /// The driver's `cuLaunchKernel`, set before `at`.
+    launch: AtomicPtr<c_void>,
+}
+
+/// A kernel and a stream that nothing is in the way of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PreparedLaunch<'f> {
+    handle: CUfunction,
+    launch: *const c_void,
+    stream: CUstream,
+    id: KernelId,
+    ctx: &'f Context,
+}
+
+impl Function {
+    /// Whether nothing has happened since the last launch that the next one must look at.
+    #[inline(always)]
+    pub fn is_prepared(&self) -> bool {
+        self.0.prepared.epoch.load(Ordering::Acquire) == epoch::current_epoch()
+    }
+
+    /// The kernel ready to be launched with so many bytes of dynamic shared memory into `stream`; `None` where
+    /// something must be looked at first, which [`Function::launch`] does.
+    #[inline(always)]
+    pub(crate) fn prepared_launch(&self, shared_bytes: u32, stream: Option<&Stream>) -> Option<PreparedLaunch<'_>> {
+        let inner = &*self.0;
+        if !self.is_prepared() || shared_bytes > inner.dynamic_limit.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stream = match stream {
+            None => CUstream::null(),
+            Some(stream) => stream.open_handle_in(&inner.ctx)?,
+        };
+        let launch = inner.prepared.launch.load(Ordering::Relaxed);
+        Some(PreparedLaunch { handle: inner.handle, launch, stream, id: KernelId::of(inner), ctx: &inner.ctx })
+    }
+
+    /// Remembers whether anything is in the way of launches. To be called after one has succeeded.
+    pub(crate) fn prepare_launch(&self) {
+        let present = epoch::current_epoch();
+        let inner = &*self.0;
+        if inner.prepared.epoch.load(Ordering::Relaxed) == present {
+            return;
+        }
+        let is_clear = inner.module.live_table("cuLaunchKernel").is_ok()
+            && !process::is_forked()
+            && !trace::is_on()
+            && !is_any_entered()
+            && !is_any_capturing();
+        let launch = inner.table.pointer(DriverFn::cuLaunchKernel).filter(|_| is_clear);
+        if let Some(launch) = launch {
+            inner.prepared.launch.store(launch.cast_mut(), Ordering::Relaxed);
+            inner.prepared.epoch.store(present, Ordering::Release);
+        } else {
+            inner.prepared.epoch.store(epoch::NEVER, Ordering::Release);
+        }
+    }
+
+    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
+    /// because the driver runs small kernels in the thread that launches them.
+    #[inline(always)]
+    pub fn launch_may_wait(&self) -> bool {
+        self.0.runs_inline || self.0.ctx.queue_may_be_full()
+    }
+}
+
+impl PreparedLaunch<'_> {
+    /// Launches the kernel with packed arguments.
+    ///
+    /// # Safety
+    /// As [`Function::launch`].
+    #[inline(always)]
+    pub(crate) unsafe fn launch(self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> CUresult {
+        let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
+        let Self { handle, stream, .. } = self;
+        let none = std::ptr::null_mut();
+        // SAFETY: the table gave the pointer for this name, whose type this is.
+        let launch: fn_type::cuLaunchKernel = unsafe { std::mem::transmute(self.launch) };
+        let code = with_packed(args, |extra| {
+            // SAFETY: the function is alive; the arguments are the caller's promise, and the driver copies them
+            // before it returns.
+            unsafe { launch(handle, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra) }
+        });
+        if code.is_success() {
+            self.ctx.queue().count(stream, self.id);
+        }
+        code
+    }
+}

@@ -1,0 +1,58 @@
+//! One form of a driver function: which CUDA version knows it, and where it is.
+
+use std::ffi::c_void;
+
+/// What the null stream means to a form.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum NullStream {
+    /// The legacy default stream, or the function has nothing to do with streams.
+    Legacy,
+    /// The calling thread's own default stream.
+    PerThread,
+}
+
+/// A form of a driver function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SymbolVersion {
+    /// The name without suffixes, as `cuGetProcAddress` is asked for it.
+    pub(crate) name: &'static str,
+    /// The exported symbol.
+    pub(crate) symbol: &'static str,
+    /// The CUDA version that introduced this form, `1000 * major + 10 * minor`.
+    pub(crate) since: u32,
+    /// What the null stream means to it.
+    pub(crate) null_stream: NullStream,
+    /// The function's address.
+    pub(crate) address: *const c_void,
+}
+
+// SAFETY: the address of a function is valid on every thread, and the rest is plain data.
+unsafe impl Send for SymbolVersion {}
+// SAFETY: as above.
+unsafe impl Sync for SymbolVersion {}
+
+/// Defines exported functions and lists them: `symbol = "name" since version (arguments) { body }`.
+macro_rules! exported_symbols {
+    ($null_stream:ident: $($symbol:ident = $name:literal since $since:literal ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            #[doc = concat!("`", $name, "` as CUDA ", $since, " has it.")]
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            unsafe extern "C" fn $symbol($($arg: $ty),*) -> CUresult {
+                // SAFETY: the caller promises what the C function of this name demands, and the
+                // bodies pass the arguments on to a function that demands the same.
+                unsafe { $body }
+            }
+        )*
+
+        /// The functions of this file.
+        pub(crate) const SYMBOLS: &[$crate::symbol_version::SymbolVersion] = &[$($crate::symbol_version::SymbolVersion {
+            name: $name,
+            symbol: stringify!($symbol),
+            since: $since,
+            null_stream: $crate::symbol_version::NullStream::$null_stream,
+            address: $symbol as *const std::ffi::c_void,
+        },)*];
+    };
+}
+pub(crate) use exported_symbols;

@@ -1,0 +1,126 @@
+//! A call of an elementwise kernel that is made again with other arrays and values.
+//!
+//! What a call costs on the host is mostly deciding about its form. The form follows from the layouts of arrays, which
+//! the caller compares, and for many elements also from their addresses, which are looked at here.
+
+// Launching runs the user's snippet.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::generators::compiled::CompiledKernel;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// An array of a call whose arrays are all contiguous, as far as wide accesses depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DenseArray {
+    /// The number of the argument.
+    pub(super) at: usize,
+    pub(super) itemsize: usize,
+    pub(super) nbytes: u64,
+    pub(super) is_written: bool,
+}
+
+/// The arrays whose addresses decide whether accesses are wide.
+pub(super) type DenseArrays = SmallVec<[DenseArray; 8]>;
+
+/// Whether the addresses of contiguous arrays allow wide accesses.
+pub(super) fn can_vectorize_at(
+    arrays: &[DenseArray],
+    pack_size: usize,
+    allows_aliasing: bool,
+    address: impl Fn(usize) -> u64,
+) -> bool {
+    let is_apart = |a: &DenseArray, b: &DenseArray| {
+        let (start, other) = (address(a.at), address(b.at));
+        start + a.nbytes <= other
+            || other + b.nbytes <= start
+            || (allows_aliasing && start == other && a.itemsize == b.itemsize)
+    };
+    let is_aligned = |a: &DenseArray| address(a.at).is_multiple_of((pack_size * a.itemsize).min(16) as u64);
+    arrays.iter().all(|a| is_aligned(a) && (!a.is_written || arrays.iter().all(|b| a.at == b.at || is_apart(a, b))))
+}
+
+/// A call that can be made again with other addresses and values; see [`super::Elementwise::launch_and_cache`].
+#[derive(Debug)]
+pub struct CachedLaunch {
+    pub(super) ctx: Context,
+    pub(super) kernel: Arc<CompiledKernel>,
+    pub(super) blocks: u32,
+    pub(super) packed: SmallVec<[u8; 128]>,
+    /// Where the arguments of the call are in `packed`.
+    pub(super) places: SmallVec<[usize; 8]>,
+    /// Those whose addresses decide about the form.
+    pub(super) dense: DenseArrays,
+    pub(super) pack_size: usize,
+    pub(super) allows_aliasing: bool,
+    pub(super) is_packed: bool,
+}
+
+impl CachedLaunch {
+    /// Whether nothing has happened that a call must look at, and the kernel's context is the current one.
+    #[inline]
+    pub fn is_prepared(&self) -> bool {
+        self.kernel.function.is_prepared() && self.ctx.driver().is_current()
+    }
+
+    /// The number of the kernel's context.
+    pub fn context_number(&self) -> u64 {
+        self.ctx.number()
+    }
+
+    /// Whether the next launch may keep the calling thread.
+    #[inline]
+    pub fn may_wait(&self) -> bool {
+        self.kernel.function.launch_may_wait()
+    }
+
+    /// The packed arguments of the call, and where each begins; to be overwritten by those of the next.
+    #[inline]
+    pub fn packed(&self) -> (SmallVec<[u8; 256]>, &[usize]) {
+        (SmallVec::from_slice(&self.packed), &self.places)
+    }
+
+    /// Whether a call with the addresses in `packed` is of this call's form.
+    #[inline]
+    pub fn fits(&self, packed: &[u8]) -> bool {
+        let address = |at: usize| {
+            let bytes = packed[self.places[at]..].first_chunk().copied();
+            bytes.map_or(0, u64::from_ne_bytes)
+        };
+        self.dense.is_empty()
+            || can_vectorize_at(&self.dense, self.pack_size, self.allows_aliasing, address) == self.is_packed
+    }
+
+    /// Launches the kernel with packed arguments into the default stream.
+    ///
+    /// # Errors
+    /// When the device refuses the launch.
+    ///
+    /// # Safety
+    /// As [`super::Elementwise::launch`], with arguments as they were when this was made but for addresses and values.
+    #[inline]
+    pub unsafe fn launch(&self, packed: &[u8]) -> rtcg_driver::Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.kernel.function.launch([self.blocks, 1, 1], [self.kernel.block, 1, 1], 0, None, packed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packs_need_aligned_arrays_that_share_nothing() {
+        let dense = |at, is_written| DenseArray { at, itemsize: 4, nbytes: 400, is_written };
+        let arrays = [dense(0, false), dense(1, false), dense(2, true)];
+        let allowed =
+            |allows_aliasing, addresses: [u64; 3]| can_vectorize_at(&arrays, 4, allows_aliasing, |at| addresses[at]);
+        assert!(allowed(false, [4096, 4096, 8192]), "what is only read may be shared");
+        assert!(!allowed(false, [4096, 4100, 8192]));
+        assert!(!allowed(false, [4096, 4096, 4096 + 384]));
+        assert!(allowed(false, [4096, 4096, 4096 + 400]));
+        assert!(!allowed(false, [4096, 8192, 4096]));
+        assert!(allowed(true, [4096, 8192, 4096]), "each element is read before it is written");
+    }
+}

@@ -1,0 +1,146 @@
+//! Arrays with gaps for kernels that index memory as it lies: they get contiguous copies in C order, and what the
+//! kernel may have written is copied back, all in the order of the stream.
+
+// The copies touch the elements of the arrays and nothing else.
+#![allow(unsafe_code)]
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::generators::compiled::{CompileSettings, PerContext};
+use crate::generators::elementwise::{Elementwise, IndexRange};
+use crate::generators::operand::{ArrayView, Value};
+use rtcg_codegen::carg::{Argument, CType, Form};
+use rtcg_codegen::pointwise::Pointwise;
+use rtcg_driver::Stream;
+use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+static POOLS: LazyLock<PerContext<(), DeviceMemoryPool>> = LazyLock::new(PerContext::default);
+
+/// Copying kernels by the bytes of a word and the words of an element.
+type Copiers = Mutex<HashMap<(usize, usize), Arc<Elementwise>>>;
+static COPIERS: LazyLock<Copiers> = LazyLock::new(Copiers::default);
+
+/// Whether a kernel can index the array as it lies.
+pub(crate) fn is_dense(view: &ArrayView<'_>) -> bool {
+    view.is_c_contiguous() || view.is_f_contiguous()
+}
+
+/// A contiguous copy of an array.
+struct Copy {
+    memory: PooledDeviceAllocation,
+    strides: Vec<isize>,
+}
+
+impl Copy {
+    fn of(ctx: &Context, view: &ArrayView<'_>, stream: Option<&Stream>) -> Result<Self> {
+        let pool = POOLS.get(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
+        let nbytes = view.size() * view.itemsize;
+        let memory = ctx.enter(|| pool.allocate(nbytes, stream))?;
+        memory.used_in(stream);
+        let mut strides = vec![0; view.shape.len()];
+        let mut step = view.itemsize as isize;
+        for (stride, &length) in strides.iter_mut().zip(view.shape).rev() {
+            *stride = step;
+            step *= length as isize;
+        }
+        let copy = Self { memory, strides };
+        elements(ctx, &copy.view(view), view, stream)?;
+        Ok(copy)
+    }
+
+    fn view<'a>(&'a self, of: &ArrayView<'a>) -> ArrayView<'a> {
+        ArrayView { ptr: self.memory.ptr(), strides: &self.strides, ..*of }
+    }
+}
+
+/// Copies all elements between arrays of one shape.
+fn elements(ctx: &Context, to: &ArrayView<'_>, from: &ArrayView<'_>, stream: Option<&Stream>) -> Result<()> {
+    let strides = to.strides.iter().chain(from.strides).fold(0, |bits, &stride| bits | stride as u64);
+    let bits = to.ptr | from.ptr | strides | to.itemsize as u64;
+    let word = 1 << bits.trailing_zeros().min(3);
+    let copier = copier(word, to.itemsize / word);
+    // SAFETY: both arrays have the shape, and their memory is used in the order of the stream.
+    unsafe { copier.launch(ctx, &[Value::Array(*to), Value::Array(*from)], IndexRange::All, stream) }
+}
+
+fn copier(word: usize, words: usize) -> Arc<Elementwise> {
+    let mut known = COPIERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || {
+        let name = ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"][word.ilog2() as usize];
+        let ctype =
+            CType { name: "rtcg_item".into(), form: Form::Registered(u32::MAX), itemsize: word * words, align: word };
+        let argument =
+            |name: &str, is_const| Argument { name: name.into(), ctype: ctype.clone(), is_vector: true, is_const };
+        let spec = Pointwise {
+            name: "rtcg_stage".into(),
+            arguments: vec![argument("to", false), argument("from", true)],
+            operation: "to[i] = from[i]".into(),
+            preamble: format!("struct rtcg_item {{ {name} words[{words}]; }};"),
+            ..Pointwise::default()
+        };
+        Arc::new(Elementwise::new(spec, CompileSettings { options: Some(Vec::new()), keep: false }))
+    };
+    known.entry((word, words)).or_insert_with(make).clone()
+}
+
+/// Calls `body` with contiguous arrays in place of those with gaps. Those at which `is_written` holds are copied back.
+/// One array that is given twice has one copy.
+pub(crate) fn run(
+    ctx: &Context,
+    args: &[Value<'_>],
+    is_written: impl Fn(usize) -> bool,
+    stream: Option<&Stream>,
+    body: impl FnOnce(&[Value<'_>]) -> Result<()>,
+) -> Result<()> {
+    let mut copies: Vec<(ArrayView<'_>, Copy, bool)> = Vec::new();
+    let mut places = vec![None; args.len()];
+    for (at, view) in args.iter().enumerate().filter_map(|(at, value)| Some((at, value.array()?))) {
+        if is_dense(view) {
+            continue;
+        }
+        let known = copies.iter().position(|(of, ..)| of == view);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                copies.push((*view, Copy::of(ctx, view, stream)?, false));
+                copies.len() - 1
+            }
+        };
+        copies[place].2 |= is_written(at);
+        places[at] = Some(place);
+    }
+    let dense: Vec<_> = args
+        .iter()
+        .zip(&places)
+        .map(|(value, place)| match place {
+            Some(place) => Value::Array(copies[*place].1.view(&copies[*place].0)),
+            None => *value,
+        })
+        .collect();
+    body(&dense)?;
+    for (view, copy, _) in copies.iter().filter(|(.., written)| *written) {
+        elements(ctx, view, &copy.view(view), stream)?;
+    }
+    Ok(())
+}
+
+/// [`run`] of one array that is written.
+pub(crate) fn run_one(
+    ctx: &Context,
+    out: &ArrayView<'_>,
+    stream: Option<&Stream>,
+    body: impl FnOnce(&ArrayView<'_>) -> Result<()>,
+) -> Result<()> {
+    run(
+        ctx,
+        &[Value::Array(*out)],
+        |_| true,
+        stream,
+        |args| match args[0].array() {
+            Some(view) => body(view),
+            None => body(out),
+        },
+    )
+}

@@ -1,0 +1,91 @@
+//! Device memory that kernels leave as they found it, so that launches in one stream can share it.
+//!
+//! Work of one stream is done in order, hence each stream has its own. The memory lives as long as
+//! its context or until a larger piece is needed; a piece that was replaced is kept as well, because a
+//! captured graph may still name its address.
+
+use crate::context::Context;
+use crate::error::Result;
+use rtcg_array::lock_blocking;
+use rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES;
+use rtcg_driver::{DeviceAllocation, Stream, memory};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+struct Workspace {
+    ctx: rtcg_driver::Context,
+    /// The last one is in use; keeping the stream keeps its handle from being given to another.
+    memory: Vec<DeviceAllocation>,
+    _stream: Option<Stream>,
+}
+
+/// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
+/// between that and the scan's kernel must not write there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum WorkspaceUse {
+    Reduction,
+    Scan,
+}
+
+/// A context, a stream and a purpose.
+type Key = (usize, usize, WorkspaceUse);
+
+static WORKSPACES: Mutex<Option<HashMap<Key, Workspace>>> = Mutex::new(None);
+
+/// The addresses of [`REDUCTION_STATE_BYTES`] bytes of tickets that are zero, and of `nbytes` bytes of whatever value, for
+/// launches in `stream` only.
+///
+/// # Errors
+/// When the device is out of memory.
+pub(crate) fn reduction_workspace(
+    ctx: &Context,
+    stream: Option<&Stream>,
+    purpose: WorkspaceUse,
+    nbytes: usize,
+) -> Result<(u64, u64)> {
+    let start = zeroed(ctx, stream, purpose, REDUCTION_STATE_BYTES + nbytes)?;
+    Ok((start, start + REDUCTION_STATE_BYTES as u64))
+}
+
+/// The address of at least `nbytes` bytes that were zero at first, for launches in `stream` only.
+///
+/// # Errors
+/// When the device is out of memory.
+#[allow(unsafe_code)]
+fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
+    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
+    let mut pieces = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let pieces = pieces.get_or_insert_default();
+    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());
+    if let Some(last) = known.and_then(|piece| piece.memory.last()).filter(|m| m.nbytes() >= nbytes) {
+        return Ok(last.ptr());
+    }
+    pieces.retain(|_, piece| piece.ctx.is_alive());
+    let nbytes = nbytes.next_power_of_two().max(1 << 17);
+    let new = ctx.enter(|| {
+        let new = DeviceAllocation::new(nbytes)?;
+        // SAFETY: the memory was just allocated with this size.
+        unsafe { memory::memset_d8_async(new.ptr(), 0, nbytes, stream) }?;
+        Ok(new)
+    })?;
+    let ptr = new.ptr();
+    let piece = pieces.entry(key).or_insert_with(|| Workspace {
+        ctx: ctx.driver().clone(),
+        memory: Vec::new(),
+        _stream: stream.cloned(),
+    });
+    piece.memory.push(new);
+    Ok(ptr)
+}
+
+/// Held while several operations that need the same scratch are enqueued one after the other.
+pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
+    static ENQUEUEING: Mutex<()> = Mutex::new(());
+    lock_blocking(&ENQUEUEING)
+}
+
+/// Forgets all pieces.
+pub fn clear_workspaces() {
+    let old = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(old);
+}

@@ -1,0 +1,283 @@
+//! Joins PTX texts as a linker joins objects: of weak and common definitions of a name one stays,
+//! and what a text keeps to itself gets a name of its own where another text uses the same.
+//!
+//! This works on the texts, without understanding more than where a top-level item begins and
+//! ends, what it is called and who may see it; the module loader checks the result. Lines stay
+//! lines, so that messages can be traced to their text.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Who may see a name, and whether another definition may take its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Linkage {
+    /// Only its own text.
+    Internal,
+    /// `.visible`, and all kernels.
+    Strong,
+    /// `.weak`, `.common`: one of several definitions.
+    Weak,
+    /// `.extern`, prototypes: no definition.
+    Extern,
+}
+
+/// A function or variable at the top level of a text.
+#[derive(Debug)]
+struct PtxItem<'a> {
+    range: Range<usize>,
+    name: &'a str,
+    linkage: Linkage,
+}
+
+/// The join of the texts. The first one's header serves for all.
+pub(crate) fn join(texts: &[&str]) -> String {
+    if let [only] = texts {
+        return format!("{only}\n");
+    }
+    let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| items(text)).collect();
+    // The definition of each name that stays: the first strong one, else the first.
+    let mut kept: HashMap<&str, (usize, usize, Linkage)> = HashMap::new();
+    let shared = |item: &PtxItem<'_>| matches!(item.linkage, Linkage::Strong | Linkage::Weak);
+    for (t, item) in items.iter().enumerate().flat_map(|(t, list)| list.iter().map(move |i| (t, i))) {
+        let better = kept.get(item.name).is_none_or(|k| k.2 == Linkage::Weak && item.linkage == Linkage::Strong);
+        if shared(item) && better {
+            kept.insert(item.name, (t, item.range.start, item.linkage));
+        }
+    }
+    let mut joined = String::new();
+    for (t, text) in texts.iter().enumerate() {
+        let own_names = items[t].iter().filter(|i| i.linkage == Linkage::Internal).map(|i| i.name);
+        let taken = |name: &&str| {
+            kept.contains_key(name)
+                || items[..t].iter().flatten().any(|i| i.linkage == Linkage::Internal && i.name == *name)
+        };
+        let renamed: Vec<&str> = own_names.filter(taken).collect();
+        joined.push_str(&rename(&without_duplicate_definitions(text, t, &items[t], &kept), &renamed, t));
+        joined.push('\n');
+    }
+    joined
+}
+
+/// The text without the definitions of which another text's stays, and without a second header.
+fn without_duplicate_definitions(
+    text: &str,
+    number: usize,
+    items: &[PtxItem<'_>],
+    kept: &HashMap<&str, (usize, usize, Linkage)>,
+) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for item in items {
+        let Some(&(kept_text, kept_start, _)) = kept.get(item.name) else { continue };
+        if item.linkage != Linkage::Weak || (kept_text, kept_start) == (number, item.range.start) {
+            continue;
+        }
+        out.push_str(&text[at..item.range.start]);
+        let spare = &text[item.range.clone()];
+        if kept_text > number {
+            // What stays comes later, so that this text needs a declaration.
+            out.push_str(&declaration(spare));
+        }
+        out.extend(spare.matches('\n'));
+        at = item.range.end;
+    }
+    out.push_str(&text[at..]);
+    if number > 0 { without_header(&out) } else { out }
+}
+
+/// A definition's head as a declaration, in one line.
+fn declaration(definition: &str) -> String {
+    let head = definition.split(['{', '=', ';']).next().unwrap_or("");
+    let head = head.replacen(".weak", ".extern", 1).replacen(".common", ".extern", 1);
+    format!("{};", head.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Header lines become empty lines.
+fn without_header(text: &str) -> String {
+    let is_header =
+        |line: &&str| [".version", ".target", ".address_size"].iter().any(|d| line.trim_start().starts_with(d));
+    text.lines().map(|line| if is_header(&line) { "\n".to_owned() } else { format!("{line}\n") }).collect()
+}
+
+/// The text with some identifiers changed.
+fn rename<'t>(text: &'t str, names: &[&str], number: usize) -> Cow<'t, str> {
+    if names.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(start) = rest.find(is_word) {
+        let word = &rest[start..];
+        let word = &word[..word.find(|c| !is_word(c)).unwrap_or(word.len())];
+        out.push_str(&rest[..start]);
+        out.push_str(word);
+        if names.contains(&word) {
+            out.push_str(&format!("$text{number}"));
+        }
+        rest = &rest[start + word.len()..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
+/// The functions and variables at the top level.
+fn items(text: &str) -> Vec<PtxItem<'_>> {
+    let mut items = Vec::new();
+    let mut at = 0;
+    while let Some(start) = skip_space(text, at) {
+        let end = item_end(text, start);
+        items.extend(item(text, start..end));
+        at = end;
+    }
+    items
+}
+
+/// Where the next item begins, behind white space and comments.
+fn skip_space(text: &str, mut at: usize) -> Option<usize> {
+    loop {
+        at += text[at..].find(|c: char| !c.is_whitespace())?;
+        let rest = &text[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n')?;
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/")? + 2;
+        } else {
+            return Some(at);
+        }
+    }
+}
+
+/// Where the item that begins at `start` ends.
+fn item_end(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
+    let line = rest.find('\n').unwrap_or(rest.len());
+    if [".version", ".target", ".address_size", ".file", ".loc"].iter().any(|d| rest.starts_with(d)) {
+        return start + line;
+    }
+    // Bodies end with their brace, initialisers with the semicolon behind it.
+    let is_block = rest.starts_with(".section") || rest[..line].contains(".func") || rest[..line].contains(".entry");
+    let mut depth = 0_usize;
+    let mut at = start;
+    while let Some(found) = text[at..].find(['{', '}', ';', '"', '/']) {
+        at += found;
+        let here = &text[at..];
+        match here.as_bytes()[0] {
+            b'{' => depth += 1,
+            b'}' if depth <= 1 && is_block => return at + 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b';' if depth == 0 => return at + 1,
+            b'"' => at += here[1..].find('"').map_or(here.len() - 1, |n| n + 1),
+            b'/' if here.starts_with("//") => at += here.find('\n').unwrap_or(here.len()) - 1,
+            b'/' if here.starts_with("/*") => at += here.find("*/").map_or(here.len(), |n| n + 2) - 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+/// What an item is, if it is a function or a variable.
+fn item(text: &str, range: Range<usize>) -> Option<PtxItem<'_>> {
+    let item = &text[range.clone()];
+    let is_kernel = find_directive(item, ".entry").is_some();
+    let name = match find_directive(item, ".func").or_else(|| find_directive(item, ".entry")) {
+        Some(after) => function_name(&item[after..])?,
+        None => variable_name(item)?,
+    };
+    let defined = item.ends_with('}') || !(is_kernel || find_directive(item, ".func").is_some());
+    let has = |directive| find_directive(item, directive).is_some();
+    let linkage = match () {
+        () if has(".extern") || !defined => Linkage::Extern,
+        () if has(".weak") || has(".common") => Linkage::Weak,
+        () if has(".visible") || is_kernel => Linkage::Strong,
+        () => Linkage::Internal,
+    };
+    Some(PtxItem { range, name, linkage })
+}
+
+/// Where a directive of an item's head ends.
+fn find_directive(item: &str, directive: &str) -> Option<usize> {
+    let head = item.split(['(', '{', '=', ';', '[']).next()?;
+    head.split_whitespace().any(|w| w == directive).then(|| head.find(directive).map(|at| at + directive.len()))?
+}
+
+/// The name behind `.func` or `.entry` and the results.
+fn function_name(after: &str) -> Option<&str> {
+    let after = after.trim_start();
+    let after = if after.starts_with('(') { after[after.find(')')? + 1..].trim_start() } else { after };
+    let end = after.find(|c| !is_word(c)).unwrap_or(after.len());
+    (end > 0).then(|| &after[..end])
+}
+
+/// The last word of a variable's declaration before its dimensions and its value.
+fn variable_name(item: &str) -> Option<&str> {
+    let spaces = [".global", ".const", ".shared", ".local", ".tex"];
+    spaces.iter().any(|s| find_directive(item, s).is_some()).then_some(())?;
+    let head = item.split(['[', '=', ';', '{']).next()?.trim_end();
+    let start = head.rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
+    (start < head.len()).then(|| &head[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
+        .global .align 1 .b8 $str[3] = {72, 105, 0};\n\
+        .weak .func (.param .b32 r) one(.param .b32 x)\n{\n  { mov.u32 %r1, $str; }\n}\n\
+        .common .global .align 8 .u64 env;\n\
+        .visible .entry a() { ret; }\n";
+    const B: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
+        // a comment; with { braces\n\
+        .global .align 1 .b8 $str[2] = {72, 0};\n\
+        .weak .func (.param .b32 r) one(.param .b32 x)\n{\n  ret;\n}\n\
+        .common .global .align 8 .u64 env;\n\
+        .visible .entry b() { mov.u64 %rd1, $str; ret; }\n";
+
+    #[test]
+    fn one_weak_definition_stays_and_own_names_are_parted() {
+        let joined = join(&[A, B]);
+        assert_eq!(joined.matches(".weak .func").count(), 1);
+        assert_eq!(joined.matches(".common").count(), 1);
+        assert_eq!(joined.matches(".version").count(), 1);
+        assert!(joined.contains(".b8 $str[3]") && joined.contains(".b8 $str$text1[2]"), "{joined}");
+        assert!(joined.contains("mov.u32 %r1, $str;") && joined.contains("mov.u64 %rd1, $str$text1;"));
+        assert_eq!(joined.lines().count(), A.lines().count() + B.lines().count() + 2);
+    }
+
+    #[test]
+    fn a_strong_definition_takes_the_place_of_a_weak_one() {
+        let weak = ".version 7.0\n.weak .func (.param .b32 r) f(.param .b32 x)\n{\n  ret;\n}\n";
+        let strong = ".visible .func (.param .b32 r) f(.param .b32 x) { ret; }\n";
+        let joined = join(&[weak, strong]);
+        assert!(joined.contains(".extern .func (.param .b32 r) f(.param .b32 x);"), "{joined}");
+        assert!(!joined.contains(".weak") && joined.contains(".visible .func"));
+        assert!(!join(&[strong, weak]).contains(".extern"));
+    }
+
+    #[test]
+    fn broken_texts_do_no_harm() {
+        for text in [
+            "",
+            "{",
+            "}",
+            ".func",
+            ".func (",
+            ".global",
+            "/*",
+            "\"",
+            "//",
+            ".visible .entry",
+            ".section {",
+            ".func f() { \"",
+            "/",
+        ] {
+            join(&[text, text]);
+        }
+    }
+}

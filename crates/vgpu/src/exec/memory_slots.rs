@@ -1,0 +1,110 @@
+//! Address ranges of the device window that are handed out in equal pieces: parameter buffers,
+//! local memory of warps, shared memory of blocks.
+//!
+//! Establishes: what a slot does not need is not committed, so that an access beyond it faults
+//! (at the granularity of pages). Slots of the size that was asked for are found again without a
+//! system call.
+
+use crate::memory::window::{Window, WindowError, page_size, window};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a parameter buffer (the most that CUDA allows, rounded up).
+pub(crate) const PARAM_BYTES: usize = 32 << 10;
+/// Bytes of the synchronisation words of a grid, which follow the parameters.
+pub(crate) const WORKSPACE_BYTES: usize = 256;
+const PARAM_SLOT: usize = 64 << 10;
+/// Local memory of a warp: 512 KiB per thread, CUDA's limit.
+pub(crate) const LOCAL_SLOT: usize = 16 << 20;
+
+/// A piece of the window with `committed` bytes from `start` on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    pub(crate) start: usize,
+    pub(crate) committed: usize,
+}
+
+#[derive(Debug)]
+struct Free {
+    slots: Vec<Slot>,
+    /// Index of the first slot that was never handed out.
+    next_unused: usize,
+}
+
+/// A pool of equal pieces of one area.
+#[derive(Debug)]
+pub(crate) struct SlotPool {
+    free: Mutex<Free>,
+    area: fn(&Window) -> (usize, usize),
+    slot_len: usize,
+}
+
+/// Parameters of launches.
+pub(crate) static PARAMS: SlotPool = SlotPool::new(|w| (w.params().start, w.params().len), PARAM_SLOT, 0);
+/// Local memory of warps.
+pub(crate) static LOCAL: SlotPool = SlotPool::new(|w| (w.local().start, w.local().len), LOCAL_SLOT, 0);
+/// Shared memory of blocks. The first span is never handed out: it stands for "no shared memory".
+pub(crate) static SHARED: SlotPool =
+    SlotPool::new(|w| (w.shared().start, w.shared().len), crate::memory::window::SHARED_SPAN, 1);
+
+/// Blocks that can be resident at once.
+pub(crate) fn n_resident_blocks() -> usize {
+    window().map_or(0, |w| w.n_shared_spans() - 1)
+}
+
+/// Multiprocessors of the device: fewer than usual where the window has no room for a block on each.
+pub(crate) fn n_multiprocessors() -> u32 {
+    match n_resident_blocks() as u32 {
+        0 => super::MULTIPROCESSORS,
+        n => n.min(super::MULTIPROCESSORS),
+    }
+}
+
+impl SlotPool {
+    const fn new(area: fn(&Window) -> (usize, usize), slot_len: usize, first: usize) -> SlotPool {
+        SlotPool { free: Mutex::new(Free { slots: Vec::new(), next_unused: first }), area, slot_len }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A slot with exactly the pages of `bytes` committed; `Ok(None)` when all are in use.
+    pub(crate) fn take(&self, bytes: usize) -> Result<Option<Slot>, WindowError> {
+        let w = window()?;
+        let pages = bytes.next_multiple_of(page_size());
+        let mut free = self.lock();
+        if let Some(i) = free.slots.iter().rposition(|s| s.committed == pages) {
+            return Ok(Some(free.slots.swap_remove(i)));
+        }
+        let (start, len) = (self.area)(w);
+        let slot = if (free.next_unused + 1) * self.slot_len <= len {
+            free.next_unused += 1;
+            Some(Slot { start: start + (free.next_unused - 1) * self.slot_len, committed: 0 })
+        } else {
+            free.slots.pop()
+        };
+        drop(free);
+        slot.map(|s| resize(w, s, pages)).transpose()
+    }
+
+    /// Takes a slot back; its contents stay until it is given to somebody else.
+    pub(crate) fn release(&self, slot: Slot) {
+        self.lock().slots.push(slot);
+    }
+}
+
+fn resize(w: &Window, slot: Slot, pages: usize) -> Result<Slot, WindowError> {
+    if pages < slot.committed {
+        // SAFETY: the slot is owned by the caller and holds no Rust object.
+        unsafe { w.decommit(slot.start + pages, slot.committed - pages)? };
+    } else if pages > slot.committed {
+        w.commit(slot.start + slot.committed, pages - slot.committed)?;
+    }
+    Ok(Slot { start: slot.start, committed: pages })
+}
+
+/// An address inside the window that is never committed: `shared` of blocks without shared memory
+/// and `local_sp` of warps without local memory.
+pub(crate) fn unmapped_address() -> usize {
+    window().map_or(0, |w| w.shared().start)
+}

@@ -1,0 +1,108 @@
+//! A thread that looks at running launches now and then: it stops those that take longer than
+//! `RTCG_VIRTUAL_TIMEOUT` allows, and reminds threads of the program that run a kernel themselves
+//! to ask whether they are to stop.
+//!
+//! It exists only when there is a limit or somebody to ask, and sleeps while nothing runs. A
+//! launch pays one relaxed load for it.
+
+use super::interrupt;
+use super::launch::CancelFlag;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, Weak};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// Looks without anything running, before the thread sleeps.
+const IDLE_POLLS: u32 = 50;
+
+static FLAGS: Mutex<Vec<Weak<CancelFlag>>> = Mutex::new(Vec::new());
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+static THREAD: OnceLock<Thread> = OnceLock::new();
+
+/// The longest that a launch may take; `None` for no limit.
+pub(crate) fn time_limit() -> Option<Duration> {
+    static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let parse = |text: &str| text.parse::<f64>().ok().filter(|s| *s > 0.0 && s.is_finite());
+        crate::env::setting("RTCG_VIRTUAL_TIMEOUT", "a number of seconds", parse).map(Duration::from_secs_f64)
+    })
+}
+
+/// Watches launches that run with this flag from now on.
+pub(crate) fn register_cancel_flag(flag: Weak<CancelFlag>) {
+    let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    flags.retain(|f| f.strong_count() > 0);
+    flags.push(flag);
+    drop(flags);
+    start_if_used();
+}
+
+/// Starts the thread if it does not run, once there is something to watch and a reason to: a
+/// program that has only loaded the library has no threads, and may fork.
+pub(crate) fn start_if_used() {
+    let watches = !FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    if watches && (time_limit().is_some() || interrupt::has_check()) {
+        start();
+    }
+}
+
+fn start() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let started = std::thread::Builder::new().name("rtcg-monitor".into()).stack_size(256 << 10).spawn(run);
+        match started {
+            Ok(handle) => drop(THREAD.set(handle.thread().clone())),
+            Err(error) => eprintln!("rtcg: no thread for time limits and Ctrl-C: {error}"),
+        }
+    });
+}
+
+/// A launch has begun.
+#[inline]
+pub(crate) fn wake() {
+    if ASLEEP.load(Ordering::Relaxed) {
+        ASLEEP.store(false, Ordering::Relaxed);
+        if let Some(thread) = THREAD.get() {
+            thread.unpark();
+        }
+    }
+}
+
+fn run() {
+    interrupt::mark_internal_thread();
+    super::signals::block_asynchronous();
+    let mut begun = HashMap::new();
+    let mut idle = 0;
+    loop {
+        idle = if check_timeouts(&mut begun) { 0 } else { idle + 1 };
+        if idle < IDLE_POLLS {
+            std::thread::sleep(interrupt::TICK);
+        } else {
+            ASLEEP.store(true, Ordering::SeqCst);
+            // A launch that began before it could see the flag is found by another look soon.
+            std::thread::park_timeout(Duration::from_secs(2));
+            ASLEEP.store(false, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Looks at every launch once; whether there was any. `begun` says when each was first seen.
+fn check_timeouts(begun: &mut HashMap<u64, Instant>) -> bool {
+    let flags: Vec<_> = {
+        let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+        flags.iter().filter_map(Weak::upgrade).collect()
+    };
+    let now = Instant::now();
+    let mut seen = HashMap::new();
+    for flag in &flags {
+        flag.check_timeouts(|grid| {
+            let first = *begun.get(&grid).unwrap_or(&now);
+            seen.insert(grid, first);
+            let age = now - first;
+            (age, time_limit().is_some_and(|limit| age >= limit))
+        });
+    }
+    *begun = seen;
+    !begun.is_empty()
+}

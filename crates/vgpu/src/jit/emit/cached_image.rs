@@ -1,0 +1,176 @@
+//! Parts of kernels as bytes, to be kept and put into the memory of other processes.
+
+use super::codec::{Serialize, read_bytes, serialize_fields, write_bytes};
+use super::compile::{KernelImage, PartImage};
+use super::image::{Image, Relocation};
+use super::out_of_line::{ActiveLaneCopy, AddressCheck, LaneAddresses, PcUpdate, SlowPathRequest};
+use super::relocations::RelocTarget;
+use super::scalar_spill::StridedLanes;
+use crate::jit::simt::usage::{SiteTable, Usage};
+use crate::jit::{SharedLayout, SharedVar};
+use rtcg_ptx::ast::FuncId;
+
+/// A part of a kernel that can be kept.
+pub(crate) trait CachedPart: Serialize {
+    /// Its machine code.
+    fn image(&self) -> &Image;
+}
+
+impl CachedPart for PartImage {
+    fn image(&self) -> &Image {
+        &self.image
+    }
+}
+
+impl CachedPart for KernelImage {
+    fn image(&self) -> &Image {
+        &self.part.image
+    }
+}
+
+serialize_fields!(Relocation { at, link, addend });
+serialize_fields!(PartImage { image, ids, ranges, requests });
+serialize_fields!(KernelImage { part, usage, suspends, shared, sites });
+serialize_fields!(Usage { local_bytes, stack_bytes, recursive });
+serialize_fields!(SiteTable { functions, rows });
+serialize_fields!(AddressCheck { site, info, states, lanes, mask, addresses });
+serialize_fields!(ActiveLaneCopy { site, bytes, chunk, offset, store, checked });
+serialize_fields!(StridedLanes { slot, lanes, stride, is_64_bit });
+
+impl Serialize for RelocTarget {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.encode().write(out);
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        RelocTarget::decode(u64::read(input)?).filter(|link| !matches!(link, RelocTarget::UnlistedHostFunction(_)))
+    }
+}
+
+impl Serialize for FuncId {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        Some(FuncId(u32::read(input)?))
+    }
+}
+
+impl Serialize for Image {
+    fn write(&self, out: &mut Vec<u8>) {
+        write_bytes(&self.bytes, out);
+        self.references.write(out);
+        self.functions.write(out);
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        let bytes = read_bytes(input)?.to_vec();
+        Some(Image { bytes, references: Serialize::read(input)?, functions: Serialize::read(input)? })
+    }
+}
+
+impl Serialize for SharedVar {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            SharedVar::Module(n) => (None::<FuncId>, *n).write(out),
+            SharedVar::Function(f, n) => (Some(*f), *n).write(out),
+        }
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        let (function, n) = <(Option<FuncId>, u32)>::read(input)?;
+        Some(function.map_or(SharedVar::Module(n), |f| SharedVar::Function(f, n)))
+    }
+}
+
+impl Serialize for SharedLayout {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut offsets: Vec<(SharedVar, u32)> = self.offsets.iter().map(|(var, at)| (*var, *at)).collect();
+        offsets.sort_unstable();
+        offsets.write(out);
+        [self.static_size, self.dynamic_offset].write(out);
+        self.uses_dynamic.write(out);
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        let offsets = Vec::<(SharedVar, u32)>::read(input)?.into_iter().collect();
+        let [static_size, dynamic_offset] = Serialize::read(input)?;
+        Some(SharedLayout { offsets, static_size, dynamic_offset, uses_dynamic: Serialize::read(input)? })
+    }
+}
+
+impl Serialize for LaneAddresses {
+    fn write(&self, out: &mut Vec<u8>) {
+        match *self {
+            LaneAddresses::Strided { value, offset, stride } => {
+                0_u8.write(out);
+                value.write(out);
+                (offset, stride).write(out);
+            }
+            LaneAddresses::PerLane { value, chunk } => {
+                1_u8.write(out);
+                (value, chunk).write(out);
+            }
+        }
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        let (kind, value) = <(u8, usize)>::read(input)?;
+        match kind {
+            0 => {
+                Some(LaneAddresses::Strided { value, offset: Serialize::read(input)?, stride: Serialize::read(input)? })
+            }
+            1 => Some(LaneAddresses::PerLane { value, chunk: Serialize::read(input)? }),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for PcUpdate {
+    fn write(&self, out: &mut Vec<u8>) {
+        let words = match *self {
+            PcUpdate::Unchanged => [0, 0, 0],
+            PcUpdate::All(to) => [1, to, 0],
+            PcUpdate::ByStoredMask(one, other) => [2, one, other],
+            PcUpdate::ByLaneBits(one, other) => [3, one, other],
+        };
+        words.write(out);
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        match <[u32; 3]>::read(input)? {
+            [0, 0, 0] => Some(PcUpdate::Unchanged),
+            [1, to, 0] => Some(PcUpdate::All(to)),
+            [2, one, other] => Some(PcUpdate::ByStoredMask(one, other)),
+            [3, one, other] => Some(PcUpdate::ByLaneBits(one, other)),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for SlowPathRequest {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            SlowPathRequest::Checks(list) => {
+                0_u8.write(out);
+                list.write(out);
+            }
+            SlowPathRequest::ActiveLaneCopy(m) => {
+                1_u8.write(out);
+                m.write(out);
+            }
+            SlowPathRequest::SpillScalars(pieces, counters) => {
+                2_u8.write(out);
+                pieces.write(out);
+                counters.write(out);
+            }
+            SlowPathRequest::CheckStrides(pieces) => {
+                3_u8.write(out);
+                pieces.write(out);
+            }
+        }
+    }
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        match u8::read(input)? {
+            0 => Some(SlowPathRequest::Checks(Serialize::read(input)?)),
+            1 => Some(SlowPathRequest::ActiveLaneCopy(Serialize::read(input)?)),
+            2 => Some(SlowPathRequest::SpillScalars(Serialize::read(input)?, Serialize::read(input)?)),
+            3 => Some(SlowPathRequest::CheckStrides(Serialize::read(input)?)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What belongs to a kernel's machine code on the side of the host: the checks' environment, what cold
+//! places ask for, and the masked code, which is made when a warp first needs it: most launches never do.
+//!
+//! Outer code calls masked code through a slot, which at first leads to [`compile_on_first_call`]. That compiles
+//! on a thread with an ordinary stack, for the caller is on a fiber's small one.
+#![allow(unsafe_code)]
+
+use super::code::LoadedPart;
+use super::compile::{Inputs, KernelSource};
+use super::out_of_line::{MASKED_REQUEST, SlowPathRequest};
+use super::relocations::RelocResolver;
+use super::slow_paths::SlowPathEnv;
+use crate::abi::WarpCtx;
+use crate::jit::{NO_MASKED, knob};
+use rtcg_ptx::ast::FuncId;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Stack of the thread that compiles.
+const STACK_BYTES: usize = 16 << 20;
+
+/// A masked function: context, frame, arguments, results, slot.
+type MaskedFn = unsafe extern "C" fn(*mut WarpCtx, *mut c_void, *mut c_void, *mut c_void, *const MaskedSlot) -> i32;
+
+/// Where outer code finds the masked version of a function. Compiled code reads `code`, at offset 0.
+#[repr(C)]
+pub(crate) struct MaskedSlot {
+    code: AtomicUsize,
+    host: *const HostState,
+    id: FuncId,
+}
+
+/// The host's side of a kernel. Compiled code reads `slots`.
+#[repr(C)]
+pub(crate) struct HostState {
+    /// The first slot; they are in the order of the functions.
+    pub(crate) slots: *const MaskedSlot,
+    pub(crate) env: SlowPathEnv,
+    source: Arc<KernelSource>,
+    /// What the masked part is made from, if it is known already.
+    inputs: Option<Arc<Inputs>>,
+    slot_list: Vec<MaskedSlot>,
+    outer: OnceLock<LoadedPart>,
+    masked: OnceLock<Result<LoadedPart, String>>,
+}
+
+// SAFETY: the slots' pointers lead back to the object itself, which is boxed and never moved.
+unsafe impl Send for HostState {}
+// SAFETY: as above; the rest is atomic or set once.
+unsafe impl Sync for HostState {}
+
+impl HostState {
+    /// A kernel of these functions whose code is not there yet.
+    pub(crate) fn new(source: Arc<KernelSource>, inputs: Option<Arc<Inputs>>, functions: &[FuncId]) -> Box<HostState> {
+        let env = SlowPathEnv { runtime: source.runtime, instrument: source.instrument, window: source.window };
+        let (outer, masked) = (OnceLock::new(), OnceLock::new());
+        let slots = std::ptr::null();
+        let mut host = Box::new(HostState { slots, env, source, inputs, slot_list: vec![], outer, masked });
+        let at: *const HostState = &*host;
+        let first: MaskedFn = compile_on_first_call;
+        let slot = |&id| MaskedSlot { code: AtomicUsize::new(first as usize), host: at, id };
+        host.slot_list = functions.iter().map(slot).collect();
+        host.slots = host.slot_list.as_ptr();
+        host
+    }
+
+    /// The host of the kernel that a warp runs.
+    ///
+    /// # Safety
+    /// The context is that of compiled code which is running.
+    pub(crate) unsafe fn of<'a>(ctx: *mut WarpCtx) -> &'a HostState {
+        // SAFETY: whoever runs a kernel passes its host; it lives as long as the code.
+        unsafe { &*(*ctx).host.cast::<HostState>() }
+    }
+
+    /// Where the things are that the code refers to.
+    pub(crate) fn targets<'a>(&'a self, outer: Option<&'a HashMap<FuncId, usize>>) -> RelocResolver<'a> {
+        RelocResolver { env: &self.env, symbols: &self.source.symbols, outer }
+    }
+
+    /// Keeps the outer part.
+    pub(crate) fn set_outer(&self, built: LoadedPart) -> &LoadedPart {
+        self.outer.get_or_init(|| built)
+    }
+
+    /// The parts that have been made. Safe in a signal handler.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &LoadedPart> {
+        self.outer.get().into_iter().chain(self.masked.get().and_then(|built| built.as_ref().ok()))
+    }
+
+    /// What an out-of-line stub asks for.
+    pub(crate) fn request(&self, number: u32) -> Option<&SlowPathRequest> {
+        let part = if number & MASKED_REQUEST == 0 { self.outer.get()? } else { self.masked.get()?.as_ref().ok()? };
+        part.requests.get((number & !MASKED_REQUEST) as usize)
+    }
+
+    /// Makes the masked part; the error of one that cannot be compiled names the instruction and its line.
+    fn compile_masked_part(&self) -> Result<(), &str> {
+        let built = self.masked.get_or_init(|| {
+            std::thread::scope(|scope| {
+                let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+                let thread = thread.spawn_scoped(scope, || self.compile_masked_image());
+                let thread = thread.map_err(|error| format!("no thread to compile on: {error}"))?;
+                thread.join().unwrap_or_else(|_| Err("the compiler has panicked (a bug in the virtual GPU)".to_owned()))
+            })
+        });
+        let built = built.as_ref().map_err(String::as_str)?;
+        for slot in &self.slot_list {
+            slot.code.store(built.addresses[&slot.id], Ordering::Release);
+        }
+        Ok(())
+    }
+
+    fn compile_masked_image(&self) -> Result<LoadedPart, String> {
+        if knob("RTCG_JIT_NO_MASKED", &NO_MASKED) {
+            return Err("RTCG_JIT_NO_MASKED is set".to_owned());
+        }
+        let part = self.source.masked(self.inputs.as_deref()).map_err(|error| error.to_string())?;
+        LoadedPart::new(part, &self.targets(self.outer.get().map(|outer| &outer.addresses)))
+    }
+}
+
+/// What a slot leads to at first.
+///
+/// # Safety
+/// Called by compiled code with one of its slots.
+unsafe extern "C" fn compile_on_first_call(
+    ctx: *mut WarpCtx,
+    frame: *mut c_void,
+    args: *mut c_void,
+    rets: *mut c_void,
+    slot: *const MaskedSlot,
+) -> i32 {
+    // SAFETY: the slot belongs to the running kernel, which keeps its `HostState`.
+    let (slot, host) = unsafe { (&*slot, &*(*slot).host) };
+    if let Err(why) = host.compile_masked_part() {
+        // SAFETY: the context is the caller's own; the text lives as long as the kernel.
+        unsafe { (host.env.runtime.compile_failed)(ctx, why.as_ptr(), why.len()) };
+    }
+    // SAFETY: `make` has stored the address of a function with this signature.
+    let code = unsafe { std::mem::transmute::<usize, MaskedFn>(slot.code.load(Ordering::Acquire)) };
+    // SAFETY: the arguments are passed on unchanged.
+    unsafe { code(ctx, frame, args, rets, slot) }
+}

@@ -1,0 +1,205 @@
+//! Matrix instructions as numbers, which links hold, and the forms that the numbers stand for: they
+//! live for ever, for compiled code to point to. There are some hundreds at most.
+
+use super::relocations::RelocTarget;
+use crate::jit::runtime::MatrixTransfer;
+use crate::softmath::matrix::intern;
+use rtcg_ptx::ast::{MatrixLayout, MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType, Rounding, Sparsity};
+use std::sync::Mutex;
+
+static PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
+static TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
+
+const TYPES: [MatrixType; 13] = {
+    use MatrixType::*;
+    [F16, BF16, TF32, F32, F64, S8, U8, S4, U4, B1, S32, E4M3, E5M2]
+};
+const LAYOUTS: [MatrixLayout; 2] = [MatrixLayout::Row, MatrixLayout::Col];
+const ROLES: [MatrixRole; 4] = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
+const OPS: [MatrixOp; 3] = [MatrixOp::Multiply, MatrixOp::XorPopc, MatrixOp::AndPopc];
+const ROUNDINGS: [Rounding; 10] = {
+    use Rounding::*;
+    [Default, Rn, Rz, Rm, Rp, Rna, Rni, Rzi, Rmi, Rpi]
+};
+
+/// Numbers of a few bits in a word, the first one lowest.
+#[derive(Default)]
+struct Packer {
+    word: u64,
+    used: u32,
+}
+
+impl Packer {
+    fn bits(&mut self, value: u64, width: u32) -> Option<()> {
+        self.word |= value << self.used;
+        self.used += width;
+        (value >> width == 0).then_some(())
+    }
+
+    fn one_of<T: PartialEq>(&mut self, list: &[T], value: T) -> Option<()> {
+        self.bits(list.iter().position(|x| *x == value)? as u64, 4)
+    }
+
+    /// Sizes are powers of two.
+    fn shape(&mut self, shape: MatrixShape) -> Option<()> {
+        [shape.m, shape.n, shape.k].into_iter().try_for_each(|size| {
+            size.is_power_of_two().then_some(())?;
+            self.bits(u64::from(size.ilog2()), 4)
+        })
+    }
+}
+
+/// The inverse of [`Packer`].
+struct Unpacker(u64);
+
+impl Unpacker {
+    fn bits(&mut self, width: u32) -> u64 {
+        let value = self.0 & ((1 << width) - 1);
+        self.0 >>= width;
+        value
+    }
+
+    fn flag(&mut self) -> bool {
+        self.bits(1) != 0
+    }
+
+    fn one_of<T: Copy>(&mut self, list: &[T]) -> Option<T> {
+        list.get(self.bits(4) as usize).copied()
+    }
+
+    fn shape(&mut self) -> MatrixShape {
+        let [m, n, k] = [(); 3].map(|()| 1 << self.bits(4));
+        MatrixShape { m, n, k }
+    }
+}
+
+/// The link to a product; `None` for one of an unknown shape.
+pub(super) fn encode_product(form: &MatrixProduct) -> Option<RelocTarget> {
+    let mut p = Packer::default();
+    p.bits(form.wmma.into(), 1)?;
+    p.shape(form.shape)?;
+    p.one_of(&LAYOUTS, form.a_layout)?;
+    p.one_of(&LAYOUTS, form.b_layout)?;
+    [form.a, form.b, form.c, form.d].into_iter().try_for_each(|ty| p.one_of(&TYPES, ty))?;
+    p.one_of(&OPS, form.op)?;
+    p.bits(form.satfinite.into(), 1)?;
+    p.one_of(&ROUNDINGS, form.rnd)?;
+    p.bits(form.sparse.is_some().into(), 1)?;
+    if let Some(sparse) = form.sparse {
+        p.bits(sparse.ordered.into(), 1)?;
+        p.bits(sparse.selector.into(), 2)?;
+    }
+    Some(RelocTarget::MatrixProduct(p.word))
+}
+
+/// The product that a link's number stands for.
+pub(super) fn decode_product(word: u64) -> Option<&'static MatrixProduct> {
+    let mut u = Unpacker(word);
+    let form = MatrixProduct {
+        wmma: u.flag(),
+        shape: u.shape(),
+        a_layout: u.one_of(&LAYOUTS)?,
+        b_layout: u.one_of(&LAYOUTS)?,
+        a: u.one_of(&TYPES)?,
+        b: u.one_of(&TYPES)?,
+        c: u.one_of(&TYPES)?,
+        d: u.one_of(&TYPES)?,
+        op: u.one_of(&OPS)?,
+        satfinite: u.flag(),
+        rnd: u.one_of(&ROUNDINGS)?,
+        sparse: if u.flag() { Some(Sparsity { ordered: u.flag(), selector: u.bits(2) as u8 }) } else { None },
+    };
+    Some(intern(&PRODUCTS, form))
+}
+
+/// The link to a transfer; `None` for one of an unknown shape.
+pub(super) fn encode_transfer(form: &MatrixTransfer) -> Option<RelocTarget> {
+    let mut p = Packer::default();
+    match *form {
+        MatrixTransfer::Wmma { role, layout, shape, ty, store } => {
+            p.bits(0, 1)?;
+            p.bits(store.into(), 1)?;
+            p.one_of(&ROLES, role)?;
+            p.one_of(&LAYOUTS, layout)?;
+            p.shape(shape)?;
+            p.one_of(&TYPES, ty)?;
+        }
+        MatrixTransfer::Tiles { count, trans, store } => {
+            p.bits(1, 1)?;
+            p.bits(store.into(), 1)?;
+            p.bits(trans.into(), 1)?;
+            p.bits(count as u64, 3)?;
+        }
+    }
+    Some(RelocTarget::MatrixTransfer(p.word))
+}
+
+/// The transfer that a link's number stands for.
+pub(super) fn decode_transfer(word: u64) -> Option<&'static MatrixTransfer> {
+    let mut u = Unpacker(word);
+    let (tiles, store) = (u.flag(), u.flag());
+    let form = if tiles {
+        MatrixTransfer::Tiles { store, trans: u.flag(), count: u.bits(3) as usize }
+    } else {
+        MatrixTransfer::Wmma {
+            store,
+            role: u.one_of(&ROLES)?,
+            layout: u.one_of(&LAYOUTS)?,
+            shape: u.shape(),
+            ty: u.one_of(&TYPES)?,
+        }
+    };
+    Some(intern(&TRANSFERS, form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_round_trip() {
+        let shape = MatrixShape { m: 16, n: 8, k: 256 };
+        let plain = MatrixProduct {
+            wmma: false,
+            shape,
+            a_layout: MatrixLayout::Row,
+            b_layout: MatrixLayout::Col,
+            a: MatrixType::E4M3,
+            b: MatrixType::E5M2,
+            c: MatrixType::F16,
+            d: MatrixType::F32,
+            op: MatrixOp::AndPopc,
+            satfinite: true,
+            rnd: Rounding::Rpi,
+            sparse: None,
+        };
+        let sparse = Some(Sparsity { ordered: true, selector: 3 });
+        for form in [plain, MatrixProduct { wmma: true, sparse, ..plain }] {
+            let Some(RelocTarget::MatrixProduct(word)) = encode_product(&form) else {
+                panic!("no number for {form:?}")
+            };
+            assert_eq!(decode_product(word), Some(&form));
+            assert_eq!(
+                RelocTarget::decode(RelocTarget::MatrixProduct(word).encode()),
+                Some(RelocTarget::MatrixProduct(word))
+            );
+        }
+        assert_eq!(encode_product(&MatrixProduct { shape: MatrixShape { k: 24, ..shape }, ..plain }), None);
+    }
+
+    #[test]
+    fn transfers_round_trip() {
+        let shape = MatrixShape { m: 8, n: 32, k: 16 };
+        let (role, layout, ty) = (MatrixRole::D, MatrixLayout::Col, MatrixType::S32);
+        let forms = [
+            MatrixTransfer::Wmma { role, layout, shape, ty, store: true },
+            MatrixTransfer::Tiles { count: 4, trans: true, store: false },
+        ];
+        for form in forms {
+            let Some(RelocTarget::MatrixTransfer(word)) = encode_transfer(&form) else {
+                panic!("no number for {form:?}")
+            };
+            assert_eq!(decode_transfer(word), Some(&form));
+        }
+    }
+}

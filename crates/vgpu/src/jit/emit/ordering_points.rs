@@ -1,0 +1,128 @@
+//! Ordering points: statements that all lanes reach before any goes beyond. Warp operations,
+//! atomics, fences, barriers.
+//!
+//! In masked code a warp operation stands first in its block: lanes that come while members of
+//! their mask are still on the way are parked there.
+
+use super::emitter::FunctionEmitter;
+use super::ops;
+use super::relocations::{self, RelocTarget, runtime};
+use super::traps;
+use super::values::{CHUNKS, Parts, Shape, Width};
+use crate::abi::WarpCtx;
+use crate::jit::JitError;
+use crate::jit::simt::body::{BlockRole, Stmt, kind};
+use crate::jit::simt::classes::Class;
+use cranelift_codegen::ir::{InstBuilder, types};
+use rtcg_ptx::ast::*;
+use std::mem::offset_of;
+
+impl<'a> FunctionEmitter<'a, '_> {
+    /// Emits an ordering point.
+    pub(crate) fn ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
+        self.statement = st.index;
+        self.set_site(crate::jit::simt::sites::WARP);
+        self.clear_splats();
+        self.b.ins().sequence_point();
+        match &*st.inst {
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
+                self.masked_segment(std::slice::from_ref(st), last)?;
+            }
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), &[1])?,
+            Inst::Mbarrier { .. }
+            | Inst::BulkCopy { .. }
+            | Inst::AtomVector { .. }
+            | Inst::Atom { ty: Type::B128, .. } => self.sync_point(st)?,
+            Inst::Atom { .. } => self.atomic(st)?,
+            Inst::Fence(kind) => self.fence(*kind),
+            Inst::Nanosleep { a } => self.nanosleep(*a),
+            Inst::Bar { .. } => self.barrier(st)?,
+            Inst::Call { .. } => self.call(st)?,
+            Inst::CpAsync { .. } => self.cp_async(st)?,
+            Inst::Texture(inst) => self.texture(st, inst)?,
+            Inst::Trap => {
+                let span = self.plan.f.body[st.index as usize].span;
+                self.trap(traps::kind_of(&self.env.module.source, span));
+            }
+            Inst::Brkpt => self.conditional_trap(st),
+            Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,
+            inst if kind(inst) == BlockRole::WarpOp => {
+                self.park_until_members_arrive(st);
+                self.warp_op(st)?;
+            }
+            other => return Err(self.unsupported(&super::special::name_of(other))),
+        }
+        self.note_sync(&st.inst);
+        self.b.ins().sequence_point();
+        self.clear_splats();
+        if last {
+            (0..CHUNKS).for_each(|c| self.write_back(c));
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self, kind: FenceKind) {
+        if let FenceKind::Memory { sem: Sem::SeqCst | Sem::AcqRel, scope } = kind
+            && scope != Scope::Cta
+        {
+            self.b.ins().fence();
+        }
+    }
+
+    fn nanosleep(&mut self, a: Operand) {
+        let lanes = self.operand(a, Width::W32, 0);
+        let ns = self.b.ins().extractlane(lanes[0], 0);
+        let f = runtime!(nanosleep);
+        relocations::call(&mut self.b, f, &[self.ctx, ns], None);
+    }
+
+    fn conditional_trap(&mut self, st: &Stmt<'_>) {
+        let bits = self.active_bits(st);
+        self.emit_in_cold_block(bits, |g| g.trap(crate::abi::TrapKind::Breakpoint));
+    }
+
+    /// `alloca`, `stacksave`, `stackrestore`: one stack for the warp, so that addresses of lanes
+    /// have the stride of the largest request.
+    fn stack(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        match &*st.inst {
+            Inst::Alloca { dst, size, align, .. } => {
+                let code = self.iconst64(i64::from((*align).max(16)));
+                for c in 0..CHUNKS {
+                    let v = self.operand(*size, Width::W64, c);
+                    self.store_lanes64(&v, Width::W64, 0, c);
+                }
+                let active = self.active_bits(st);
+                let slot = self.scratch();
+                let at = self.b.ins().stack_addr(types::I64, slot, 0);
+                let over = relocations::call(
+                    &mut self.b,
+                    RelocTarget::rust(super::slow_paths::alloca as *const () as usize),
+                    &[self.ctx, active, code, at],
+                    Some(types::I32),
+                );
+                if let Some(o) = over {
+                    self.emit_in_cold_block(o, |g| g.trap(crate::abi::TrapKind::StackOverflow));
+                }
+                for c in 0..CHUNKS {
+                    let w = self.width(*dst);
+                    let v = self.load_lanes64(3, c, w);
+                    self.write(*dst, c, v, None);
+                }
+                Ok(())
+            }
+            Inst::StackSave { dst, .. } => {
+                let v = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+                for c in 0..CHUNKS {
+                    let w = self.width(*dst);
+                    let lanes = self.expand(&Parts::from_slice(&[v]), Width::W64, Class::Uniform, c);
+                    let lanes = ops::fit_source(&mut self.cx(), Shape::Chunk, &lanes, Width::W64, w);
+                    self.write(*dst, c, lanes, None);
+                }
+                Ok(())
+            }
+            // Lanes share the stack, so none may cut it while others still use it: it is cut
+            // when the function returns.
+            _ => Ok(()),
+        }
+    }
+}

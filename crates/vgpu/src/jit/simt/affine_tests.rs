@@ -1,0 +1,254 @@
+//! Index arithmetic keeps its strides, however the CUDA source spells it: if an address of these
+//! kernels fell to a value per lane, their accesses would become gathers and several times slower.
+
+use super::body::Term;
+use super::classes::Class;
+use super::plan::Plan;
+use crate::jit::{Instrument, Variant};
+use rtcg_ptx::ast::*;
+
+const SIGNED: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_signed.ptx");
+const UNSIGNED: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_unsigned.ptx");
+const PRODUCT: &str = include_str!("../../../../../tests/ptx/affine/matrix_product.ptx");
+
+fn with_plan(text: &str, block: [u32; 3], look: impl FnOnce(&Plan<'_>)) {
+    let parsed = rtcg_ptx::parse(text);
+    assert!(!parsed.has_errors(), "{}", parsed.render("test"));
+    let plan =
+        Plan::new(&parsed.module, FuncId(0), Variant::for_block(block), 0, (&Instrument::NONE, &Default::default()));
+    look(&plan.expect("a plan"));
+}
+
+/// The classes of the addresses of all accesses to global memory.
+fn addresses(plan: &Plan<'_>) -> Vec<Class> {
+    let statements = plan.body.blocks.iter().flat_map(|b| &b.stmts);
+    let global = |inst: &Inst| match inst {
+        Inst::Ld { space: Space::Global, addr, .. } | Inst::St { space: Space::Global, addr, .. } => {
+            Some(plan.classes.address(addr))
+        }
+        _ => None,
+    };
+    statements.filter_map(|st| global(&st.inst)).collect()
+}
+
+#[test]
+fn grid_stride_loops_access_memory_side_by_side() {
+    for (text, accesses) in [(UNSIGNED, 3), (SIGNED, 15)] {
+        with_plan(text, [256, 1, 1], |plan| {
+            let found = addresses(plan);
+            assert!(found.len() >= accesses, "{found:?}");
+            assert_eq!(found, vec![Class::Affine(4); found.len()]);
+        });
+    }
+}
+
+#[test]
+fn matrix_products_access_rows_and_columns_without_gathers() {
+    with_plan(PRODUCT, [32, 8, 1], |plan| {
+        let found = addresses(plan);
+        assert!(found.iter().all(|c| matches!(c, Class::Uniform | Class::Affine(4))), "{found:?}");
+    });
+    with_plan(PRODUCT, [16, 16, 1], |plan| {
+        let found = addresses(plan);
+        assert!(found.iter().all(|c| matches!(c, Class::Chunked(0 | 4))), "{found:?}");
+    });
+}
+
+/// The ends of the loops ask two lanes, not 32.
+#[test]
+fn bounds_are_decided_by_branch_endpoints() {
+    for text in [UNSIGNED, SIGNED] {
+        with_plan(text, [256, 1, 1], |plan| {
+            let parting = |b: &usize| match plan.body.blocks[*b].term {
+                Term::Branch { guard, .. } | Term::PredicatedSplit { guard, .. } => {
+                    !plan.classes.get(guard.reg).is_scalar()
+                }
+                _ => false,
+            };
+            let ends = |b: usize| super::branch_endpoints::find(&plan.body, &plan.classes, &plan.live, b);
+            let found: Vec<bool> =
+                (0..plan.body.blocks.len()).filter(parting).map(|b| ends(b).is_some_and(|e| e.deferred)).collect();
+            // The numbers of rounds of the unrolled loop are values per lane.
+            assert!(found.iter().filter(|&&e| e).count() >= 2, "{found:?}");
+        });
+    }
+}
+
+/// In how many pieces the segment with the most is emitted.
+fn max_fission_groups(plan: &Plan<'_>) -> usize {
+    let pieces = |(b, block): (usize, &super::body::Block<'_>)| {
+        let segments = super::segments::split(&plan.classes, plan.body.carry(), &block.stmts, false);
+        let ends =
+            super::segment_fission::of_block(&plan.body, &plan.classes, &block.stmts, &segments, plan.live_out(b));
+        for (ends, (from, to, _)) in ends.iter().zip(&segments) {
+            assert!(ends.is_sorted() && ends.last() == Some(&(to - from)), "{ends:?}");
+        }
+        ends.iter().map(Vec::len).max().unwrap_or(1)
+    };
+    plan.body.blocks.iter().enumerate().map(pieces).max().unwrap_or(1)
+}
+
+#[test]
+fn sums_are_fissioned_term_by_term() {
+    for block in [[32, 8, 1], [16, 16, 1]] {
+        with_plan(PRODUCT, block, |plan| assert!(max_fission_groups(plan) >= 4));
+    }
+    for text in [UNSIGNED, SIGNED] {
+        with_plan(text, [256, 1, 1], |plan| assert_eq!(max_fission_groups(plan), 1));
+    }
+}
+
+/// A kernel with these instructions. `%r1` is `%tid.x`, `%r2` the thread's index in its block, `%r3` its
+/// number in a grid of one dimension, `%r4` a parameter; `%r0` is stored at the end.
+fn kernel(text: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 d, .param .u32 n) {{
+        .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p<3>; ld.param.u64 %d0, [d]; ld.param.u32 %r4, [n];
+        mov.u32 %r1, %tid.x; mov.u32 %r5, %ntid.x; mov.u32 %r6, %tid.y; mad.lo.s32 %r2, %r6, %r5, %r1;
+        mov.u32 %r7, %ctaid.x; mad.lo.s32 %r3, %r7, %r5, %r1; setp.eq.u32 %p0, %r4, 1;
+        {text} st.global.u32 [%d0], %r0; ret; }}"
+    )
+}
+
+/// The class of what the instructions leave in `%r0`.
+fn class_of(block: [u32; 3], text: &str) -> Class {
+    let mut class = Class::Varying;
+    with_plan(&kernel(text), block, |plan| {
+        let r = plan.f.regs.iter().position(|r| &*r.name == "%r0").unwrap();
+        class = plan.classes.get(Reg(r as u32));
+    });
+    class
+}
+
+/// `x / 2^log` and `x % 2^log` of a signed number, as the compiler writes them.
+fn signed_quotient(x: &str, log: u32) -> String {
+    let bias = 32 - log;
+    format!("shr.s32 %r8, {x}, 31; shr.u32 %r8, %r8, {bias}; add.s32 %r9, {x}, %r8; shr.s32 %r0, %r9, {log};")
+}
+
+fn signed_remainder(x: &str, log: u32) -> String {
+    let (bias, mask) = (32 - log, -(1_i64 << log));
+    format!(
+        "shr.s32 %r8, {x}, 31; shr.u32 %r10, %r8, {bias}; add.s32 %r9, {x}, %r10; and.b32 %r11, %r9, {mask}; sub.s32 %r0, {x}, %r11;"
+    )
+}
+
+#[test]
+fn lane_and_warp_ids_have_strides() {
+    let (uniform, by_one) = (Class::Uniform, Class::Affine(1));
+    for block in [[32, 1, 1], [256, 1, 1], [32, 8, 1], [96, 2, 2]] {
+        for x in ["%r1", "%r2", "%r3"] {
+            for lane in [
+                format!("and.b32 %r0, {x}, 31;"),
+                format!("rem.u32 %r0, {x}, 32;"),
+                format!("and.b32 %r0, {x}, 127;"),
+                format!("bfe.u32 %r0, {x}, 0, 5;"),
+                format!("and.b32 %r9, {x}, -32; sub.s32 %r0, {x}, %r9;"),
+                format!("shl.b32 %r9, %r7, 10; or.b32 %r0, %r9, {x};"),
+                format!("add.s32 %r9, %r5, -1; and.b32 %r0, {x}, %r9;"),
+                format!("bfi.b32 %r0, %r4, {x}, 5, 27;"),
+                format!("selp.b32 %r0, {x}, %r1, %p0;"),
+                format!("cvt.u64.u32 %d1, {x}; and.b64 %d2, %d1, 31; cvt.u32.u64 %r0, %d2;"),
+                signed_remainder(x, 5),
+                signed_remainder(x, 6),
+            ] {
+                assert_eq!(class_of(block, &lane), by_one, "{block:?} {lane}");
+            }
+            for warp in [
+                format!("shr.u32 %r0, {x}, 5;"),
+                format!("shr.s32 %r0, {x}, 7;"),
+                format!("div.u32 %r0, {x}, 64;"),
+                format!("and.b32 %r0, {x}, -32;"),
+                format!("bfe.u32 %r0, {x}, 6, 3;"),
+                format!("bfi.b32 %r0, %r4, {x}, 0, 5;"),
+                signed_quotient(x, 5),
+                signed_quotient(x, 8),
+            ] {
+                assert_eq!(class_of(block, &warp), uniform, "{block:?} {warp}");
+            }
+            let halves =
+                [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
+            for (inst, n, stride) in halves {
+                assert_eq!(class_of(block, &format!("{inst} {x}, {n};")), Class::Chunked(stride), "{inst} {x}, {n}");
+            }
+        }
+        assert_eq!(class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
+        assert_eq!(
+            class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
+            Class::Affine(4)
+        );
+        assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), Class::Affine(-1));
+    }
+}
+
+#[test]
+fn contiguous_groups_of_eight_have_chunk_strides() {
+    for block in [[8, 4, 1], [16, 16, 1], [48, 2, 1]] {
+        for x in ["%r1", "%r2"] {
+            assert_eq!(class_of(block, &format!("and.b32 %r0, {x}, 31;")), Class::Chunked(1));
+            assert_eq!(class_of(block, &format!("shr.u32 %r0, {x}, 5;")), Class::Chunked(0));
+            assert_eq!(class_of(block, &signed_quotient(x, 3)), Class::Chunked(0));
+        }
+    }
+}
+
+#[test]
+fn lanes_whose_upper_bits_may_differ_have_no_stride() {
+    let cases = [
+        // The grid's numbers of threads in blocks of 33 begin anywhere.
+        ([33, 1, 1], "and.b32 %r0, %r3, 31;"),
+        ([33, 1, 1], "shr.u32 %r0, %r3, 5;"),
+        ([5, 5, 1], "and.b32 %r0, %r1, 31;"),
+        ([64, 1, 1], "add.s32 %r9, %r1, 1; and.b32 %r0, %r9, 31;"),
+        ([64, 1, 1], "add.s32 %r9, %r1, %r4; shr.u32 %r0, %r9, 5;"),
+        ([64, 1, 1], "shl.b32 %r9, %r1, 3; and.b32 %r0, %r9, 31;"),
+        ([64, 1, 1], "and.b32 %r0, %r1, 3;"),
+        ([64, 1, 1], "and.b32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "or.b32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "shr.u32 %r0, %r1, 2;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r4, %r1, 2, 8;"),
+        ([64, 1, 1], "bfi.b32 %r0, %r1, %r4, 2, %r4;"),
+        ([64, 1, 1], "shr.u32 %r0, %r1, %r4;"),
+        ([64, 1, 1], "mov.u32 %r9, %r1; @%p0 mov.u32 %r9, %r4; and.b32 %r0, %r9, 31;"),
+        ([16, 2, 1], "add.s32 %r9, %r1, 4; and.b32 %r0, %r9, 31;"),
+    ];
+    for (block, text) in cases {
+        assert_eq!(class_of(block, text), Class::Varying, "{block:?} {text}");
+    }
+    // A remainder of a sum that begins at no multiple has none either, be it signed or not.
+    let beside = format!("add.s32 %r12, %r1, 1; {}", signed_remainder("%r12", 5));
+    assert_eq!(class_of([64, 1, 1], &beside), Class::Varying);
+}
+
+/// A sum that another block reads may have been made by masked code, from a negative number.
+#[test]
+fn dividends_are_checked_where_they_are_used() {
+    let apart =
+        "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
+        st.global.u32 [%d0], %r9; $on: shr.s32 %r0, %r9, 5;";
+    assert_eq!(class_of([64, 1, 1], apart), Class::Varying);
+    let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";
+    assert_eq!(class_of([64, 1, 1], rewritten), Class::Varying);
+}
+
+/// All lanes of a warp go the way of the warp's number: there is nothing for lanes that part.
+#[test]
+fn branches_on_the_warp_id_are_uniform() {
+    let branch = |x: &str| {
+        format!(
+            "shr.u32 %r9, {x}, 5; setp.ne.s32 %p1, %r9, 0; @%p1 bra $end; bar.sync 0;
+            and.b32 %r10, {x}, -32; setp.eq.s32 %p2, %r10, 64; @%p2 bra $end; mov.u32 %r0, %r9; $end:"
+        )
+    };
+    let part = |block: [u32; 3], x: &str| {
+        let mut parts = 0;
+        with_plan(&kernel(&branch(x)), block, |plan| {
+            parts = plan.body.blocks.iter().filter(|b| plan.classes.diverges(&b.term)).count();
+        });
+        parts
+    };
+    for x in ["%r1", "%r2", "%r3"] {
+        assert_eq!([part([128, 1, 1], x), part([32, 4, 1], x)], [0, 0], "{x}");
+        assert_ne!(part([16, 16, 1], x), 0, "{x}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Branches on a comparison of an affine value with a bound: lane 0 and lane 31 decide for all,
+//! unless they disagree or the values wrap around between them.
+
+use super::body::{Body, Term, stmt_defs, stmt_uses};
+use super::classes::{Class, Classes};
+use super::flow::BitSet;
+use rtcg_ptx::ast::*;
+
+/// Strides beyond this could wrap around more than once.
+const MAX_BRANCH_STRIDE: i64 = 1 << 20;
+
+/// The comparison that a block's branch depends on, with the affine operand on the left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BranchEndpoints {
+    /// Its number among the statements of the block.
+    pub(crate) at: usize,
+    pub(crate) affine: Operand,
+    pub(crate) stride: i64,
+    pub(crate) bound: Operand,
+    pub(crate) cmp: CmpOp,
+    pub(crate) ty: Type,
+    /// Only lanes that disagree need the predicate: it is made where they part.
+    pub(crate) deferred: bool,
+}
+
+/// The comparison at the end of block `b`, if it is of that kind.
+pub(crate) fn find(body: &Body<'_>, classes: &Classes, live: &[BitSet], b: usize) -> Option<BranchEndpoints> {
+    let block = &body.blocks[b];
+    let (guard, agreed) = match block.term {
+        Term::Branch { guard, taken, fall } => (guard, [taken, fall]),
+        Term::PredicatedSplit { guard, all, none, .. } => (guard, [all, none]),
+        _ => return None,
+    };
+    let carry = body.carry();
+    let writes = |st: &super::body::Stmt<'_>, o: Operand| {
+        let mut found = false;
+        stmt_defs(st, carry, &mut |r| found |= o == Operand::Reg(r));
+        found
+    };
+    let at = block.stmts.iter().rposition(|st| writes(st, Operand::Reg(guard.reg)))?;
+    let st = &block.stmts[at];
+    let Inst::Setp { cmp, ty, combine: None, dst: Some(_), dst2: None, a, b: c, .. } = *st.inst else { return None };
+    let integer = !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
+    if !integer || st.guard.is_some() || !classes.same_width(a, ty) || !classes.same_width(c, ty) {
+        return None;
+    }
+    let (affine, stride, bound, cmp) = match (classes.operand(a), classes.operand(c)) {
+        (Class::Affine(s), Class::Uniform) => (a, s, c, cmp),
+        (Class::Uniform, Class::Affine(s)) => (c, s, a, mirrored(cmp)),
+        _ => return None,
+    };
+    let rest = &block.stmts[at + 1..];
+    let kept = rest.iter().all(|st| !writes(st, affine) && !writes(st, bound));
+    if !kept || stride == 0 || stride.abs() > MAX_BRANCH_STRIDE {
+        return None;
+    }
+    let mut used = agreed.iter().any(|&s| live[s].contains(guard.reg.index()));
+    rest.iter().for_each(|st| stmt_uses(st, carry, &mut |r| used |= r == guard.reg));
+    Some(BranchEndpoints { at, affine, stride, bound, cmp, ty, deferred: !used })
+}
+
+/// The comparison with its operands exchanged.
+fn mirrored(cmp: CmpOp) -> CmpOp {
+    match cmp {
+        CmpOp::Lt => CmpOp::Gt,
+        CmpOp::Le => CmpOp::Ge,
+        CmpOp::Gt => CmpOp::Lt,
+        CmpOp::Ge => CmpOp::Le,
+        CmpOp::Lo => CmpOp::Hi,
+        CmpOp::Ls => CmpOp::Hs,
+        CmpOp::Hi => CmpOp::Lo,
+        CmpOp::Hs => CmpOp::Ls,
+        other => other,
+    }
+}

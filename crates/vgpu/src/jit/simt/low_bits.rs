@@ -1,0 +1,342 @@
+//! The lowest bits of integers: how many of them are known before the launch, and what they are in
+//! each lane.
+//!
+//! `threadIdx.x` of a block whose rows are multiples of 32 threads ends in the five bits of the lane's
+//! number; so does `blockIdx.x * blockDim.x + threadIdx.x`. With that, masks, shifts and remainders by
+//! powers of two are seen to be uniform or to have a stride (see [`super::classes`]), and steps from
+//! lane to lane that leave the upper bits alone are seen not to wrap around.
+//!
+//! Establishes: what is said of a register holds of each lane by itself wherever the register is read,
+//! whichever way the lane has come, because every definition of the register agrees with it.
+
+use super::body::{Body, Stmt, stmt_defs};
+use super::flow::BitSet;
+use super::pure;
+use super::width::Width;
+use crate::abi::WARP_LANES;
+use crate::jit::Variant;
+use rtcg_ptx::ast::*;
+use std::collections::HashMap;
+
+/// A number in each lane.
+pub(crate) type Lanes = [u64; WARP_LANES];
+
+/// The lowest bits of a number in each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KnownLowBits {
+    /// How many bits are known.
+    pub(crate) bits: u32,
+    /// The known bits; those above are zero here.
+    pub(crate) lanes: Lanes,
+}
+
+/// The lowest `bits` bits.
+pub(crate) fn mask(bits: u32) -> u64 {
+    if bits >= 64 { !0 } else { (1 << bits) - 1 }
+}
+
+impl KnownLowBits {
+    const UNKNOWN: KnownLowBits = KnownLowBits { bits: 0, lanes: [0; WARP_LANES] };
+
+    pub(crate) fn new(bits: u32, lane: impl Fn(usize) -> u64) -> KnownLowBits {
+        KnownLowBits { bits, lanes: std::array::from_fn(|l| lane(l) & mask(bits)) }
+    }
+
+    fn constant(n: i64, width: u32) -> KnownLowBits {
+        KnownLowBits::new(width, |_| n as u64)
+    }
+
+    /// The bits that both agree on.
+    fn join(&self, other: &KnownLowBits) -> KnownLowBits {
+        let agree = |l: usize| (self.lanes[l] ^ other.lanes[l]).trailing_zeros();
+        let bits = (0..WARP_LANES).map(agree).min().unwrap_or(0).min(self.bits).min(other.bits);
+        self.truncate(bits)
+    }
+
+    /// No more than `bits` of them.
+    fn truncate(&self, bits: u32) -> KnownLowBits {
+        let bits = bits.min(self.bits);
+        KnownLowBits::new(bits, |l| self.lanes[l])
+    }
+
+    /// The lowest bits that are zero in all lanes.
+    fn trailing_zeros_in_all(&self) -> u32 {
+        self.lanes.iter().map(|v| v.trailing_zeros()).min().unwrap_or(0).min(self.bits)
+    }
+
+    /// The number itself, if all of its `width` bits are known and the same in all lanes.
+    fn value(&self, width: u32) -> Option<u64> {
+        (self.bits >= width && self.lanes.iter().all(|&v| v == self.lanes[0])).then_some(self.lanes[0])
+    }
+
+    fn map(&self, other: &KnownLowBits, bits: u32, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+        KnownLowBits::new(bits, |l| f(self.lanes[l], other.lanes[l]))
+    }
+
+    /// A sum or difference, or another operation whose low bits depend on low bits alone.
+    fn carry(&self, other: &KnownLowBits, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+        self.map(other, self.bits.min(other.bits), f)
+    }
+
+    fn times(&self, other: &KnownLowBits, width: u32) -> KnownLowBits {
+        let bits =
+            (self.bits + other.trailing_zeros_in_all()).min(other.bits + self.trailing_zeros_in_all()).min(width);
+        self.map(other, bits, u64::wrapping_mul)
+    }
+
+    /// Conjunction or disjunction; a bit that equals `decides` in one operand decides the result's.
+    fn logic(&self, other: &KnownLowBits, decides: u64, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+        let (a, b) = (mask(self.bits), mask(other.bits));
+        let known = |l: usize| (a & b) | (a & !(self.lanes[l] ^ decides)) | (b & !(other.lanes[l] ^ decides));
+        let bits = (0..WARP_LANES).map(|l| known(l).trailing_ones()).min().unwrap_or(0);
+        self.map(other, bits, f)
+    }
+
+    fn shift_left(&self, n: u32, width: u32) -> KnownLowBits {
+        if n >= width {
+            KnownLowBits::constant(0, width)
+        } else {
+            KnownLowBits::new((self.bits + n).min(width), |l| self.lanes[l] << n)
+        }
+    }
+
+    fn shift_right(&self, n: u32, width: u32, signed: bool) -> KnownLowBits {
+        if self.bits < width {
+            return KnownLowBits::new(self.bits.saturating_sub(n), |l| self.lanes[l] >> n.min(63));
+        }
+        let unused = 64 - width;
+        KnownLowBits::new(width, |l| match signed {
+            true => ((self.lanes[l] << unused) as i64 >> unused >> n.min(63)) as u64,
+            false => self.lanes[l].checked_shr(n).unwrap_or(0),
+        })
+    }
+
+    /// As 64 bits, of 32.
+    fn widened(&self, signed: bool) -> KnownLowBits {
+        match self.bits {
+            32 if signed => KnownLowBits::new(64, |l| i64::from(self.lanes[l] as u32 as i32) as u64),
+            32 => KnownLowBits { bits: 64, ..*self },
+            _ => *self,
+        }
+    }
+}
+
+/// Whether registers of the type hold one integer of 32 or 64 bits.
+pub(crate) fn is_word(ty: Type) -> bool {
+    !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2)
+}
+
+/// What is known of a function's registers.
+#[derive(Debug, Clone)]
+pub(crate) struct LowBits {
+    of: HashMap<Reg, KnownLowBits>,
+    /// The registers of which a definition has been looked at.
+    seen: BitSet,
+    widths: Vec<Width>,
+    linear_tid: bool,
+    tid_contiguous_8: bool,
+    tid_contiguous_32: bool,
+}
+
+impl LowBits {
+    /// Analyses `body`.
+    pub(crate) fn of(body: &Body<'_>, variant: Variant) -> LowBits {
+        let n = body.widths.len();
+        let mut low = LowBits {
+            of: HashMap::new(),
+            seen: BitSet::new(n),
+            widths: body.widths.clone(),
+            linear_tid: variant.linear_tid,
+            tid_contiguous_8: variant.tid_contiguous_8,
+            // A block of one row has full warps only if the row is a multiple of them.
+            tid_contiguous_32: variant.linear_tid && variant.full_warps,
+        };
+        let mut written = BitSet::new(n);
+        let statements = || body.blocks.iter().flat_map(|b| &b.stmts);
+        statements().for_each(|st| {
+            stmt_defs(st, body.carry(), &mut |r| {
+                written.insert(r.index());
+            });
+        });
+        for r in (0..n).filter(|&r| !written.contains(r)) {
+            low.seen.insert(r);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            statements().for_each(|st| changed |= low.visit(st, body.carry()));
+        }
+        low
+    }
+
+    /// Takes the results of a statement into account; says whether that told anything new.
+    fn visit(&mut self, st: &Stmt<'_>, carry: Reg) -> bool {
+        let read = |o: Operand, bits: u32| self.read(o, bits);
+        let Some(value) = evaluate(&st.inst, &read, &|o| read(o, 32)) else { return false };
+        let dests = pure::dests(&st.inst);
+        let mut changed = false;
+        stmt_defs(st, carry, &mut |r| {
+            let fits = dests.contains(&(r, self.widths[r.index()]));
+            changed |= self.define(r, if fits { value } else { KnownLowBits::UNKNOWN });
+        });
+        changed
+    }
+
+    fn define(&mut self, r: Reg, value: KnownLowBits) -> bool {
+        let first = self.seen.insert(r.index());
+        let old = self.of.get(&r).copied();
+        let new = match old {
+            None if first => value,
+            None => return false,
+            Some(old) => old.join(&value),
+        };
+        match new.bits {
+            0 => self.of.remove(&r),
+            _ => self.of.insert(r, new),
+        };
+        first || old != Some(new)
+    }
+
+    /// What is known of an operand that is read as `bits` bits; `None` before any definition of it has
+    /// been looked at.
+    fn read(&self, o: Operand, bits: u32) -> Option<KnownLowBits> {
+        match o {
+            Operand::Reg(r) if !self.seen.holds(r.index()) => None,
+            _ => Some(self.operand(o, bits)),
+        }
+    }
+
+    /// What is known of an operand that is read as `bits` bits.
+    pub(crate) fn operand(&self, o: Operand, bits: u32) -> KnownLowBits {
+        match o {
+            Operand::Reg(r) => self.of.get(&r).map_or(KnownLowBits::UNKNOWN, |low| low.truncate(bits)),
+            Operand::Int(n) => KnownLowBits::constant(n, bits),
+            Operand::Special(s) => self.special(s).truncate(bits),
+            _ => KnownLowBits::UNKNOWN,
+        }
+    }
+
+    fn special(&self, s: SpecialReg) -> KnownLowBits {
+        match s {
+            SpecialReg::LaneId => KnownLowBits::new(32, |l| l as u64),
+            SpecialReg::Tid(Dim::X) if self.linear_tid => KnownLowBits::new(5, |l| l as u64),
+            SpecialReg::Tid(Dim::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |l| l as u64),
+            SpecialReg::Ntid(Dim::X) if self.tid_contiguous_32 => KnownLowBits::new(5, |_| 0),
+            SpecialReg::Ntid(Dim::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |_| 0),
+            _ => KnownLowBits::UNKNOWN,
+        }
+    }
+
+    /// The number that a register always holds, in all lanes, its sign extended.
+    pub(crate) fn constant(&self, r: Reg) -> Option<i64> {
+        let width = match self.widths.get(r.index())? {
+            Width::W32 => 32,
+            Width::W64 => 64,
+            _ => return None,
+        };
+        let value = self.of.get(&r)?.value(width)?;
+        Some(if width == 32 { i64::from(value as u32 as i32) } else { value as i64 })
+    }
+}
+
+/// How the operands of an instruction are read, as so many bits; amounts of shifts by themselves.
+/// `None` before any definition of an operand has been looked at.
+type Read<'a> = &'a dyn Fn(Operand, u32) -> Option<KnownLowBits>;
+type Amount<'a> = &'a dyn Fn(Operand) -> Option<KnownLowBits>;
+
+/// What is known of the result of an instruction. `None` if an operand is.
+pub(crate) fn evaluate(inst: &Inst, read: Read<'_>, amount: Amount<'_>) -> Option<KnownLowBits> {
+    match inst {
+        Inst::Mov { ty, src, .. } if is_word(*ty) => read(*src, ty.bits()),
+        Inst::Cvt { dty, sty, mods, a, .. } if is_word(*dty) && is_word(*sty) && !mods.sat => {
+            let a = read(*a, sty.bits())?;
+            Some(if dty.bits() > sty.bits() { a.widened(sty.is_signed()) } else { a.truncate(dty.bits()) })
+        }
+        Inst::Unary { op: op @ (UnaryOp::Not | UnaryOp::Neg), ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
+            let a = read(*a, ty.bits())?;
+            Some(KnownLowBits::new(
+                a.bits,
+                |l| if *op == UnaryOp::Not { !a.lanes[l] } else { a.lanes[l].wrapping_neg() },
+            ))
+        }
+        Inst::Binary { op: op @ (BinaryOp::Shl | BinaryOp::Shr), ty, a, b, .. } if is_word(*ty) => {
+            let (a, by) = (read(*a, ty.bits())?, amount(*b)?);
+            let Some(by) = by.value(32).map(|n| n as u32) else { return Some(KnownLowBits::UNKNOWN) };
+            let left = *op == BinaryOp::Shl;
+            Some(if left { a.shift_left(by, ty.bits()) } else { a.shift_right(by, ty.bits(), ty.is_signed()) })
+        }
+        Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, .. } => quotient(inst, read),
+        Inst::Binary { op, ty, mods, a, b, .. } if is_word(*ty) && !mods.sat => {
+            Some(binary(*op, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?))
+        }
+        Inst::Ternary { op: op @ (TernaryOp::MadLo | TernaryOp::MadWide), ty, mods, a, b, c, .. }
+            if is_word(*ty) && !mods.sat =>
+        {
+            let wide = *op == TernaryOp::MadWide;
+            let product = if wide { BinaryOp::MulWide } else { BinaryOp::Mul };
+            let product = binary(product, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?);
+            Some(product.carry(&read(*c, if wide { 64 } else { ty.bits() })?, u64::wrapping_add))
+        }
+        Inst::Ternary { op: TernaryOp::Bfe, ty, a, b, c, .. } if is_word(*ty) && !ty.is_signed() => {
+            Some(field(*ty, &read(*a, ty.bits())?, &amount(*b)?, &amount(*c)?))
+        }
+        Inst::Bfi { ty, a, b, pos, len, .. } if is_word(*ty) => {
+            let (a, b, w) = (read(*a, ty.bits())?, read(*b, ty.bits())?, ty.bits());
+            let Some((from, ones)) = field_position(w, &amount(*pos)?, &amount(*len)?) else {
+                return Some(KnownLowBits::UNKNOWN);
+            };
+            let (field, rest) =
+                (KnownLowBits::constant((ones << from) as i64, w), KnownLowBits::constant(!(ones << from) as i64, w));
+            let inserted = a.shift_left(from, w).logic(&field, 0, |x, y| x & y);
+            Some(inserted.logic(&b.logic(&rest, 0, |x, y| x & y), !0, |x, y| x | y))
+        }
+        Inst::Selp { ty, a, b, .. } if is_word(*ty) => Some(read(*a, ty.bits())?.join(&read(*b, ty.bits())?)),
+        _ => Some(KnownLowBits::UNKNOWN),
+    }
+}
+
+fn binary(op: BinaryOp, ty: Type, a: &KnownLowBits, b: &KnownLowBits) -> KnownLowBits {
+    match op {
+        BinaryOp::Add => a.carry(b, u64::wrapping_add),
+        BinaryOp::Sub => a.carry(b, u64::wrapping_sub),
+        BinaryOp::Xor => a.carry(b, |x, y| x ^ y),
+        BinaryOp::And => a.logic(b, 0, |x, y| x & y),
+        BinaryOp::Or => a.logic(b, !0, |x, y| x | y),
+        BinaryOp::Mul => a.times(b, ty.bits()),
+        BinaryOp::MulWide if ty.bits() == 32 => a.widened(ty.is_signed()).times(&b.widened(ty.is_signed()), 64),
+        BinaryOp::Min | BinaryOp::Max => a.join(b),
+        _ => KnownLowBits::UNKNOWN,
+    }
+}
+
+/// Quotient or remainder of an unsigned number by a power of two.
+fn quotient(inst: &Inst, read: Read<'_>) -> Option<KnownLowBits> {
+    let Inst::Binary { op, ty, a, .. } = inst else { return Some(KnownLowBits::UNKNOWN) };
+    let Some(n) = power_of_two(inst) else { return Some(KnownLowBits::UNKNOWN) };
+    let a = read(*a, ty.bits())?;
+    let remainder = KnownLowBits::constant(n as i64 - 1, ty.bits());
+    Some(match op {
+        BinaryOp::Div => a.shift_right(n.trailing_zeros(), ty.bits(), false),
+        _ => a.logic(&remainder, 0, |x, y| x & y),
+    })
+}
+
+/// The divisor of an unsigned division or remainder, if it is a power of two.
+pub(crate) fn power_of_two(inst: &Inst) -> Option<u64> {
+    let Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, ty, b: Operand::Int(n), .. } = inst else { return None };
+    let n = *n as u64 & mask(ty.bits());
+    (is_word(*ty) && !ty.is_signed() && n.is_power_of_two()).then_some(n)
+}
+
+/// The bits of an unsigned number from `from` on.
+fn field(ty: Type, a: &KnownLowBits, from: &KnownLowBits, len: &KnownLowBits) -> KnownLowBits {
+    let Some((from, ones)) = field_position(ty.bits(), from, len) else { return KnownLowBits::UNKNOWN };
+    let ones = KnownLowBits::constant(ones as i64, ty.bits());
+    a.shift_right(from, ty.bits(), false).logic(&ones, 0, |x, y| x & y)
+}
+
+/// Where a field begins and as many ones as it has bits, if it lies within `width` bits.
+fn field_position(width: u32, from: &KnownLowBits, len: &KnownLowBits) -> Option<(u32, u64)> {
+    let (from, len) = (from.value(32)?, len.value(32)?);
+    (from < u64::from(width) && from + len <= u64::from(width)).then_some((from as u32, mask(len as u32)))
+}

@@ -1,0 +1,155 @@
+//! Where a segment is cut into pieces, each of which is emitted for all chunks of lanes before the
+//! next begins.
+//!
+//! A segment is otherwise emitted chunk after chunk. A sum over many terms is then one long chain of
+//! dependent additions in each chunk, and the processor waits for each of them. Where nothing but
+//! the sum is alive between two terms, the chunks' chains are emitted side by side, and what is
+//! uniform in a term is loaded and copied to the lanes once.
+//! Assumes that the statements of a segment may be interleaved between lanes in any way.
+
+use super::body::{Body, Stmt, stmt_defs, stmt_uses};
+use super::classes::{Class, Classes, Exec};
+use super::flow::BitSet;
+use super::pure::is_pure;
+use super::width::{CHUNKS, Shape};
+use rtcg_ptx::ast::{AddrBase, Inst, Reg};
+use std::collections::HashMap;
+
+/// Vectors that may be alive at a cut, of all chunks together, so that what a piece computes still
+/// has room in 16 registers.
+const MAX_LIVE_VECTORS_AT_CUT: usize = 11;
+
+/// A segment with fewer cuts is emitted as one piece.
+const MIN_CUTS: usize = 2;
+
+/// The ends of the pieces of each of a block's segments (as [`super::segments::split`] gives them),
+/// counted from the segment's begin. `live` are the registers that are read after the block.
+pub(crate) fn of_block(
+    body: &Body<'_>,
+    classes: &Classes,
+    stmts: &[Stmt<'_>],
+    segments: &[(usize, usize, bool)],
+    mut live: BitSet,
+) -> Vec<Vec<usize>> {
+    let mut result: Vec<Vec<usize>> = segments
+        .iter()
+        .rev()
+        .map(|&(from, to, _)| Segment::new(body, classes, &stmts[from..to]).ends(&mut live))
+        .collect();
+    result.reverse();
+    result
+}
+
+struct Segment<'x, 'm> {
+    body: &'x Body<'m>,
+    classes: &'x Classes,
+    stmts: &'x [Stmt<'m>],
+}
+
+impl<'x, 'm> Segment<'x, 'm> {
+    fn new(body: &'x Body<'m>, classes: &'x Classes, stmts: &'x [Stmt<'m>]) -> Self {
+        Segment { body, classes, stmts }
+    }
+
+    /// The ends of the pieces. Brings `live` from the segment's end to its begin.
+    fn ends(&self, live: &mut BitSet) -> Vec<usize> {
+        let n = self.stmts.len();
+        let links = self.links(live);
+        let copies = self.copies();
+        let mut ends = vec![];
+        let mut computed: HashMap<Reg, bool> = HashMap::new();
+        for (k, st) in self.stmts.iter().enumerate() {
+            stmt_defs(st, self.body.carry(), &mut |r| {
+                computed.insert(r, is_pure(&st.inst));
+            });
+            if let Some(r) = links[k + 1]
+                && computed.get(&r) == Some(&true)
+                && self.vectors(r) + copies[k + 1] <= MAX_LIVE_VECTORS_AT_CUT
+            {
+                ends.push(k + 1);
+            }
+        }
+        if ends.len() < MIN_CUTS {
+            ends.clear();
+        }
+        ends.push(n);
+        ends
+    }
+
+    fn vectors(&self, r: Reg) -> usize {
+        self.body.widths[r.index()].n_parts(Shape::Chunk) * CHUNKS
+    }
+
+    /// Before each statement (and after the last) the only varying register of the segment that is
+    /// alive, if it is an operand of arithmetic next.
+    fn links(&self, live: &mut BitSet) -> Vec<Option<Reg>> {
+        let carry = self.body.carry();
+        let varying = |r: Reg| !self.classes.get(r).is_scalar();
+        let mut alive: HashMap<Reg, bool> = HashMap::new();
+        let mut note = |r: Reg| {
+            if varying(r) && live.contains(r.index()) {
+                alive.insert(r, false);
+            }
+        };
+        for st in self.stmts {
+            stmt_uses(st, carry, &mut note);
+            stmt_defs(st, carry, &mut note);
+        }
+        let mut links = vec![None; self.stmts.len() + 1];
+        for (k, st) in self.stmts.iter().enumerate().rev() {
+            stmt_defs(st, carry, &mut |r| {
+                alive.remove(&r);
+                live.remove(r.index());
+            });
+            stmt_uses(st, carry, &mut |r| {
+                live.insert(r.index());
+                if varying(r) {
+                    alive.insert(r, is_pure(&st.inst));
+                }
+            });
+            links[k] = match (alive.len(), alive.iter().next()) {
+                (1, Some((&r, true))) => Some(r),
+                _ => None,
+            };
+        }
+        links
+    }
+
+    /// Before each statement (and after the last) how many vectors hold copies of scalars that are
+    /// operands of the lanes both before and after it.
+    fn copies(&self) -> Vec<usize> {
+        let mut spans: HashMap<Reg, (usize, usize)> = HashMap::new();
+        for (k, st) in self.stmts.iter().enumerate().filter(|(_, st)| self.classes.exec(st) == Exec::Lanes) {
+            let base = scalar_base(&st.inst, self.classes);
+            stmt_uses(st, self.body.carry(), &mut |r| {
+                if self.classes.get(r).is_scalar() && Some(r) != base {
+                    spans.entry(r).or_insert((k, k)).1 = k;
+                }
+            });
+        }
+        let mut change = vec![0_isize; self.stmts.len() + 1];
+        for (&r, &(first, last)) in &spans {
+            let vectors = if self.classes.get(r) == Class::Uniform { 1 } else { self.vectors(r) as isize };
+            change[first + 1] += vectors;
+            change[last + 1] -= vectors;
+        }
+        change
+            .into_iter()
+            .scan(0, |sum, c| {
+                *sum += c;
+                usize::try_from(*sum).ok()
+            })
+            .collect()
+    }
+}
+
+/// The register that an access counts its address from, if the lanes' addresses are made of one scalar.
+fn scalar_base(inst: &Inst, classes: &Classes) -> Option<Reg> {
+    match inst {
+        Inst::Ld { addr, .. } | Inst::St { addr, .. } => match addr.base {
+            AddrBase::Reg(r) if classes.get(r).is_scalar() => Some(r),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,87 @@
+//! Signed quotients and remainders by powers of two, as compilers write them: `x / 32` becomes
+//! `(x + ((x >> 31) >>> 27)) >> 5`, where the sum differs from `x` only if that is negative.
+//!
+//! Thread indices are never negative in practice, though nothing in the code says so. Converged code
+//! checks that where the sum is made (see [`super::stride_checks`]) and then takes the sum's low bits for
+//! those of `x`. So it must not be entered between the sum and what reads it.
+
+use super::body::{Block, Body, stmt_defs};
+use super::classes::CHUNKED_BITS;
+use super::flow::BitSet;
+use super::low_bits::is_word;
+use rtcg_ptx::ast::*;
+use std::collections::HashMap;
+
+/// The sums that are read in the block of their only definition alone, with their dividends.
+pub(crate) fn biased_dividends(body: &Body<'_>, live: &[BitSet]) -> HashMap<Reg, Reg> {
+    let mut found = HashMap::new();
+    body.blocks.iter().for_each(|block| in_block(block, body.carry(), &mut found));
+    if found.is_empty() {
+        return found;
+    }
+    let mut definitions: HashMap<Reg, u32> = HashMap::new();
+    for st in body.blocks.iter().flat_map(|b| &b.stmts) {
+        stmt_defs(st, body.carry(), &mut |r| *definitions.entry(r).or_default() += 1);
+    }
+    found.retain(|sum, _| definitions[sum] == 1 && !live.iter().any(|l| l.contains(sum.index())));
+    found
+}
+
+fn in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<Reg, Reg>) {
+    // By register: the number whose sign it holds in all bits, or in the lowest ones.
+    let (mut signs, mut biases): (HashMap<Reg, Reg>, HashMap<Reg, Reg>) = Default::default();
+    for st in &block.stmts {
+        let sign = sign_of(&st.inst);
+        let bias = bias_of(&st.inst, &signs);
+        if let (Some((sum, x)), None) = (biased(&st.inst, &biases), st.guard) {
+            found.insert(sum, x);
+        }
+        stmt_defs(st, carry, &mut |r| {
+            for known in [&mut signs, &mut biases] {
+                known.retain(|&holds, x| holds != r && *x != r);
+            }
+        });
+        if st.guard.is_none() {
+            signs.extend(sign.filter(|(r, x)| r != x));
+            biases.extend(bias.filter(|(r, x)| r != x));
+        }
+    }
+}
+
+/// `sign = x >> 31`
+fn sign_of(inst: &Inst) -> Option<(Reg, Reg)> {
+    match inst {
+        Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(x), b: Operand::Int(n), .. } => {
+            (is_word(*ty) && ty.is_signed() && *n == i64::from(ty.bits()) - 1).then_some((*dst, *x))
+        }
+        _ => None,
+    }
+}
+
+/// `bias = sign >>> 27`; quotients by less than the lanes of a chunk gain nothing.
+fn bias_of(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+    match inst {
+        Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(sign), b: Operand::Int(n), .. } => {
+            let log = i64::from(ty.bits()) - n;
+            let fits = is_word(*ty) && !ty.is_signed() && (CHUNKED_BITS..i64::from(ty.bits())).contains(&log);
+            signs.get(sign).filter(|_| fits).map(|x| (*dst, *x))
+        }
+        _ => None,
+    }
+}
+
+/// `sum = x + bias`
+fn biased(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+    let Inst::Binary { op: BinaryOp::Add, ty, mods, dst, a: Operand::Reg(a), b: Operand::Reg(b) } = inst else {
+        return None;
+    };
+    let of = |x: &Reg, bias: &Reg| biases.get(bias) == Some(x);
+    let x = if of(a, b) {
+        a
+    } else if of(b, a) {
+        b
+    } else {
+        return None;
+    };
+    (is_word(*ty) && !mods.sat && dst != x).then_some((*dst, *x))
+}

@@ -1,0 +1,62 @@
+//! Instructions of a compiled kernel in words, for reports.
+
+use crate::exec::{InstructionLocation, SourceMap};
+use crate::jit::{CompiledKernel, Site};
+use rtcg_ptx::ast::{Module, SourceLine, Span};
+use std::sync::Arc;
+
+/// The longest instruction text that a report shows.
+const MAX_TEXT: usize = 200;
+
+pub(super) struct KernelSourceMap {
+    module: Arc<Module>,
+    compiled: CompiledKernel,
+}
+
+impl KernelSourceMap {
+    pub(super) fn new(module: Arc<Module>, compiled: CompiledKernel) -> KernelSourceMap {
+        KernelSourceMap { module, compiled }
+    }
+
+    fn describe(&self, site: Site) -> InstructionLocation {
+        InstructionLocation {
+            function: site.function,
+            instruction: text_of(&self.module.source, site.span),
+            ptx_line: line_of(&self.module.source, site.span),
+            source: site.line.and_then(|l| self.source_of(l)),
+            lanes: site.lanes,
+            is_store: site.is_store,
+            access_bytes: site.access_bytes,
+        }
+    }
+
+    fn source_of(&self, line: SourceLine) -> Option<(String, u32)> {
+        let file = self.module.files.get(line.file as usize)?;
+        Some((file.to_string(), line.line))
+    }
+}
+
+impl SourceMap for KernelSourceMap {
+    fn contains_pc(&self, pc: usize) -> bool {
+        self.compiled.contains_pc(pc)
+    }
+    fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
+        self.compiled.site_of_pc(pc).map(|s| self.describe(s))
+    }
+    fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
+        self.compiled.site(number).map(|s| self.describe(s))
+    }
+}
+
+/// The text of a span on one line.
+fn text_of(source: &str, span: Span) -> String {
+    let text = source.get(span.start as usize..span.end as usize).unwrap_or("");
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    joined.chars().take(MAX_TEXT).collect()
+}
+
+/// Line number of a span, from 1.
+pub(super) fn line_of(source: &str, span: Span) -> u32 {
+    let before = source.as_bytes().get(..span.start as usize).unwrap_or_default();
+    before.iter().filter(|&&b| b == b'\n').count() as u32 + 1
+}

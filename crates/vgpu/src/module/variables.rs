@@ -1,0 +1,157 @@
+//! Module variables in device memory.
+//!
+//! Establishes: all variables of a module lie in one slab of the window's data area, aligned,
+//! initialised, with nothing accessible right before and behind it; the slab goes back when the
+//! module is dropped.
+
+use super::LoadError;
+use crate::check::{self, allocation, shadow};
+use crate::exec::codes;
+use crate::jit::function_token;
+use crate::memory::window::{WindowError, page_size, window};
+use rtcg_ptx::ast::{Init, Module, Space, Symbol, Var};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes behind each variable that belong to nobody, when accesses are checked.
+const RED_ZONE: u64 = 32;
+
+/// Memory of one module; empty for a module without variables.
+#[derive(Debug)]
+pub(super) struct Slab {
+    start: usize,
+    len: usize,
+}
+
+/// Free parts of the data area, start to length; filled at the first use.
+static FREE: Mutex<Option<BTreeMap<usize, usize>>> = Mutex::new(None);
+
+impl Slab {
+    /// Zero-filled memory for `bytes` and an inaccessible page behind it.
+    fn new(bytes: u64) -> Result<Slab, WindowError> {
+        if bytes == 0 {
+            return Ok(Slab { start: 0, len: 0 });
+        }
+        let w = window()?;
+        let none = || WindowError { what: format!("{bytes} bytes of module variables"), errno: libc::ENOMEM };
+        let pages =
+            usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(page_size())).ok_or_else(none)?;
+        let len = pages.checked_add(page_size()).ok_or_else(none)?;
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = free.get_or_insert_with(|| BTreeMap::from([(w.data().start, w.data().len)]));
+        let (&start, &have) = free.iter().find(|(_, have)| **have >= len).ok_or_else(none)?;
+        w.commit(start, pages)?;
+        free.remove(&start);
+        if have > len {
+            free.insert(start + len, have - len);
+        }
+        Ok(Slab { start, len })
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        let Ok(w) = window() else { return };
+        if self.len == 0 {
+            return;
+        }
+        allocation::remove_variables(self.start as u64, self.len as u64);
+        shadow::released(self.start, self.len);
+        // SAFETY: the module is gone, and with it every kernel that could access the slab.
+        let gone = unsafe { w.decommit(self.start, self.len) };
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Memory that the system does not take back is not zero, so it is not used again.
+        let (Some(free), Ok(())) = (free.as_mut(), gone) else { return };
+        let (mut start, mut len) = (self.start, self.len);
+        if let Some((&before, &n)) = free.range(..start).next_back()
+            && before + n == start
+        {
+            free.remove(&before);
+            (start, len) = (before, n + len);
+        }
+        if let Some(n) = free.remove(&(self.start + self.len)) {
+            len += n;
+        }
+        free.insert(start, len);
+    }
+}
+
+/// Places and initialises the variables of `ptx`: their memory, and the address of each (0 for
+/// those that have none in a module: shared ones, textures).
+pub(super) fn allocate_variables(ptx: &Module) -> Result<(Slab, Vec<u64>), LoadError> {
+    let (offsets, total) = offsets(&ptx.vars);
+    let out_of_memory = |e: WindowError| LoadError { code: codes::OUT_OF_MEMORY, log: e.to_string() };
+    let slab = Slab::new(total).map_err(out_of_memory)?;
+    let addresses: Vec<u64> = offsets.iter().map(|o| o.map_or(0, |o| slab.start as u64 + o)).collect();
+    for (var, &address) in ptx.vars.iter().zip(&addresses) {
+        if address != 0 {
+            let bytes = contents(ptx, var, &addresses)?;
+            // SAFETY: the slab was just committed for all variables; `contents` is cut to the
+            // variable's size.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+            let constant = var.space == Space::Const;
+            allocation::add_variable(address, var.size, &var.name, constant);
+            if constant {
+                shadow::constant(address as usize, var.size as usize);
+            } else {
+                shadow::allocated(address as usize, var.size as usize, true);
+            }
+        }
+    }
+    Ok((slab, addresses))
+}
+
+/// Offsets of the variables that have memory, and the bytes of all.
+fn offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
+    let mut next = 0_u64;
+    let gap = if check::enabled().memory { RED_ZONE } else { 0 };
+    let offsets = vars.iter().map(|v| {
+        if !matches!(v.space, Space::Global | Space::Const) {
+            return None;
+        }
+        // A texture, sampler or surface is the place of an object's handle.
+        if v.opaque.is_some() {
+            let at = next.next_multiple_of(8);
+            next = at + 8;
+            return Some(at);
+        }
+        let at = next.next_multiple_of(u64::from(v.align.max(1)));
+        // A variable without a size still has an address of its own.
+        next = at.saturating_add(v.size.max(1)).saturating_add(gap);
+        Some(at)
+    });
+    (offsets.collect(), next)
+}
+
+/// Initial bytes of a variable; zeros follow.
+fn contents(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, LoadError> {
+    let mut bytes = Vec::new();
+    for init in &var.init {
+        match init {
+            Init::Bytes(b) => bytes.extend_from_slice(b),
+            Init::Address { symbol, offset, size, shift, .. } => {
+                let base = address_of(ptx, var, *symbol, addresses)?;
+                let value = base.wrapping_add_signed(*offset).checked_shr(*shift).unwrap_or(0);
+                bytes.extend_from_slice(&value.to_le_bytes()[..(*size as usize).min(8)]);
+            }
+        }
+    }
+    bytes.truncate(usize::try_from(var.size).unwrap_or(usize::MAX));
+    Ok(bytes)
+}
+
+fn address_of(ptx: &Module, var: &Var, symbol: Symbol, addresses: &[u64]) -> Result<u64, LoadError> {
+    let refuse = |what: String| {
+        let (line, column, _) = rtcg_ptx::locate(&ptx.source, var.span.start);
+        let log = format!("ptx:{line}:{column}: the initialiser of {} {what}", var.name);
+        Err(LoadError { code: codes::INVALID_PTX, log })
+    };
+    match symbol {
+        Symbol::Global(g) => match addresses.get(g.index()) {
+            Some(&a) if a != 0 => Ok(a),
+            _ => refuse("takes an address that is not the same for all blocks".into()),
+        },
+        Symbol::Func(f) => Ok(function_token(f)),
+        _ => refuse("takes the address of a variable of a function".into()),
+    }
+}

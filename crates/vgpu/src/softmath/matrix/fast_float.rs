@@ -1,0 +1,236 @@
+//! The sums of [`super::exact`], many at a time.
+//!
+//! A term cut to a multiple of a power of two is its float, scaled, converted to an integer: that
+//! conversion cuts towards zero. So the work is done in single precision and 32-bit integers, with
+//! the same result on every processor. It is not done when an element is infinite, no number or so
+//! large or small that a scaled term could leave the range of single precision.
+#![allow(unsafe_code)]
+
+use super::simd::{Portable, SimdVector};
+use super::{Matrices, Planes, step};
+use rtcg_ptx::ast::{MatrixProduct, MatrixType};
+use std::mem::MaybeUninit;
+
+/// Exponents of factors and of `c` that the quick way can handle. Products have at least twice the
+/// first, and scaling brings the largest term to about `2^25`.
+const FACTOR_EXPONENTS: std::ops::RangeInclusive<i32> = -48..=48;
+const ADDEND_EXPONENTS: std::ops::RangeInclusive<i32> = -90..=96;
+/// Below every sum of the above.
+const MIN_EXPONENT: i32 = -96;
+/// The exponent of a zero: it stays below the others when another one is added.
+const ZERO_EXPONENT: i32 = -1000;
+
+/// Elements as floats, and the exponents they are aligned by; as many as have been filled in.
+struct Elements<const CAP: usize> {
+    value: [MaybeUninit<f32>; CAP],
+    exponent: [MaybeUninit<i32>; CAP],
+}
+
+impl<const CAP: usize> Elements<CAP> {
+    fn new() -> Self {
+        Elements { value: [const { MaybeUninit::uninit() }; CAP], exponent: [const { MaybeUninit::uninit() }; CAP] }
+    }
+
+    fn values(&self) -> *const f32 {
+        self.value.as_ptr().cast()
+    }
+
+    fn exponents(&self) -> *const i32 {
+        self.exponent.as_ptr().cast()
+    }
+
+    /// Takes `raw` elements of type `ty`; false if the quick way cannot handle one.
+    #[inline(always)]
+    fn fill(&mut self, ty: MatrixType, raw: &[u32], allowed: &std::ops::RangeInclusive<i32>) -> bool {
+        match ty {
+            MatrixType::F16 => self.halves(raw),
+            MatrixType::BF16 => self.singles(raw, |x| x << 16, allowed),
+            MatrixType::TF32 => self.singles(raw, |x| x & 0xffff_e000, allowed),
+            _ => self.singles(raw, |x| x, allowed),
+        }
+    }
+
+    #[inline(always)]
+    fn halves(&mut self, raw: &[u32]) -> bool {
+        let mut largest = 0;
+        for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
+            let magnitude = x & 0x7fff;
+            largest = largest.max(magnitude);
+            let normal = (magnitude << 13) + (112 << 23);
+            let subnormal = (magnitude as i32 as f32 * 2.0_f32.powi(-24)).to_bits();
+            let bits = if magnitude < 0x400 { subnormal } else { normal };
+            value.write(f32::from_bits(bits | (x & 0x8000) << 16));
+            let field = (magnitude >> 10).max(1) as i32 - 15;
+            exponent.write(if magnitude == 0 { ZERO_EXPONENT } else { field });
+        }
+        largest < 0x7c00
+    }
+
+    #[inline(always)]
+    fn singles(&mut self, raw: &[u32], bits: impl Fn(u32) -> u32, allowed: &std::ops::RangeInclusive<i32>) -> bool {
+        let (low, high) = (*allowed.start(), *allowed.end());
+        let mut bad = false;
+        for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
+            let x = bits(x);
+            value.write(f32::from_bits(x));
+            let field = (x >> 23 & 0xff) as i32 - 127;
+            let zero = x & 0x7fff_ffff == 0;
+            bad |= !zero & ((field < low) | (field > high));
+            exponent.write(if zero { ZERO_EXPONENT } else { field });
+        }
+        !bad
+    }
+}
+
+/// A product of floats, on the vectors that the processor has. All of it is compiled for them, the
+/// unpacking of planes too.
+pub(super) fn floats(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::simd::x86::{Avx2, Avx512};
+        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
+        fn avx512(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+            floats_sized::<Avx512>(form, planes, quickly);
+        }
+        #[target_feature(enable = "avx2")]
+        fn avx2(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+            floats_sized::<Avx2>(form, planes, quickly);
+        }
+        if form.shape.n >= 16 && super::has_avx512() {
+            // SAFETY: the processor has these instructions.
+            return unsafe { avx512(form, planes, quickly) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: as above.
+            return unsafe { avx2(form, planes, quickly) };
+        }
+    }
+    floats_sized::<Portable>(form, planes, quickly);
+}
+
+#[inline(always)]
+fn floats_sized<L: SimdVector>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    if super::fits(form, 256) {
+        floats_of::<L, 256>(form, planes, quickly);
+    } else {
+        floats_of::<L, 1024>(form, planes, quickly);
+    }
+}
+
+#[inline(always)]
+fn floats_of<L: SimdVector, const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+    let mut all = Matrices::<CAP>::unpack(form, planes);
+    if !(quickly && floats_by::<L, CAP>(form, &mut all)) {
+        super::exact_floats(form, &mut all);
+    }
+    all.pack(form, planes);
+}
+
+/// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
+#[inline(always)]
+fn floats_by<L: SimdVector, const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) -> bool {
+    let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
+    let (mut a, mut b, mut c) = (Elements::<CAP>::new(), Elements::<CAP>::new(), Elements::<CAP>::new());
+    let ok = a.fill(form.a, &all.a[..m * k], &FACTOR_EXPONENTS)
+        & b.fill(form.b, &all.b[..k * n], &FACTOR_EXPONENTS)
+        & c.fill(form.c, &all.c[..m * n], &ADDEND_EXPONENTS);
+    if !ok {
+        return false;
+    }
+    let per_step = step(form);
+    let mut sums = [0; CAP];
+    for first in (0..k).step_by(per_step) {
+        let steps = first..(first + per_step).min(k);
+        let job = Step { a: &a, b: &b, steps, k, n, odd: form.d == MatrixType::F16 };
+        for i in 0..m {
+            for j in (0..n).step_by(L::N) {
+                // SAFETY: i < m and j + L::N <= n, as n is a multiple of L::N; the arrays hold
+                // m * k, k * n and m * n elements.
+                unsafe { job.sum::<L>(&mut c, i, j) };
+            }
+        }
+        // SAFETY: `c` has been filled with m * n values.
+        let values = unsafe { std::slice::from_raw_parts(c.values(), m * n) };
+        if k <= per_step {
+            results(form.d, values, &mut all.c);
+            return true;
+        }
+        results(form.d, values, &mut sums);
+        if first + per_step < k && !c.fill(form.d, &sums[..m * n], &ADDEND_EXPONENTS) {
+            return false;
+        }
+    }
+    all.c = sums;
+    true
+}
+
+/// The bits of sums; those in half precision have been rounded to odd.
+#[inline(always)]
+fn results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
+    if ty == MatrixType::F16 {
+        for (o, v) in out.iter_mut().zip(sums) {
+            *o = nearest_half(v.to_bits());
+        }
+    } else {
+        for (o, v) in out.iter_mut().zip(sums) {
+            *o = v.to_bits();
+        }
+    }
+}
+
+/// The half nearest to a finite number.
+#[inline(always)]
+fn nearest_half(bits: u32) -> u32 {
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    let odd = magnitude >> 13 & 1;
+    let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
+    // Adding a half puts the last place of a subnormal half at that of the sum.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
+    let half = if magnitude < 113 << 23 { subnormal } else { normal };
+    sign | if magnitude >= 143 << 23 { 0x7c00 } else { half }
+}
+
+/// One step of the tensor core for all elements.
+struct Step<'a, const CAP: usize> {
+    a: &'a Elements<CAP>,
+    b: &'a Elements<CAP>,
+    steps: std::ops::Range<usize>,
+    k: usize,
+    n: usize,
+    /// Results are rounded to odd, for another rounding to follow.
+    odd: bool,
+}
+
+impl<const CAP: usize> Step<'_, CAP> {
+    /// Replaces the sums of row `i` and columns `j..j + L::N`.
+    ///
+    /// # Safety
+    /// All elements of the row and the columns exist, and the processor has the instructions of `L`.
+    #[inline(always)]
+    unsafe fn sum<L: SimdVector>(&self, sums: &mut Elements<CAP>, i: usize, j: usize) {
+        // SAFETY: by contract.
+        unsafe {
+            let (a, ea) = (self.a.values().add(i * self.k), self.a.exponents().add(i * self.k));
+            let (b, eb) = (self.b.values().add(j), self.b.exponents().add(j));
+            let at = i * self.n + j;
+            let mut top = L::max(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
+            for l in self.steps.clone() {
+                let e = L::add(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
+                top = L::max(top, e);
+            }
+            let scale = L::scale(top);
+            // Two sums, because seventeen terms may need 33 bits.
+            let mut even = L::to_int_truncating(L::mul(L::load_f(sums.values().add(at)), scale));
+            let mut odd = L::splat_i(0);
+            let term = |l: usize| {
+                let product = L::mul(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
+                L::to_int_truncating(L::mul(product, scale))
+            };
+            for l in self.steps.clone().step_by(2) {
+                even = L::add(even, term(l));
+                odd = L::add(odd, term(l + 1));
+            }
+            L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish(even, odd, top, self.odd));
+        }
+    }
+}

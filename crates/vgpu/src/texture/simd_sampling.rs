@@ -1,0 +1,310 @@
+//! The usual case, for all lanes at once: two-dimensional textures of one level, without a border.
+//!
+//! Gives the same bits as [`super::sample`], which does one lane after the other. Texel numbers
+//! and weights are computed in loops over lanes that the compiler turns into vector code. Lanes
+//! that take no part are computed too: whatever their coordinates hold, texel numbers lie in the
+//! texture.
+
+use super::format::{Channel, ChannelKind, with_channel};
+use super::request::{LevelKind, Op, Request, TextureLanes};
+use super::{AddressMode, Resource, Sampler, address};
+use crate::abi::WARP_LANES;
+use rtcg_ptx::ast::{Geometry, Type};
+
+type Lanes<T> = [T; WARP_LANES];
+
+/// The texels of one axis around each lane's coordinate.
+struct Axis {
+    lo: Lanes<i32>,
+    hi: Lanes<i32>,
+    /// Weight of `hi` in 1/256.
+    frac: Lanes<i32>,
+}
+
+/// Samples the lanes of `mask` if this is the usual case; false when it is not.
+///
+/// # Safety
+/// As [`super::sample::run`].
+pub(super) unsafe fn run(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    mask: u32,
+    lanes: &mut TextureLanes,
+) -> bool {
+    let plain = request.op == Op::Sample
+        && matches!(request.geometry, Geometry::D2 | Geometry::A2)
+        && request.level == LevelKind::Base
+        && !request.whole
+        && !request.offsets
+        && !matches!(request.ty, Type::F16 | Type::F16x2)
+        && resource.levels.len() == 1
+        && !resource.linear_memory
+        && sampler.mode(0) != AddressMode::Border
+        && sampler.mode(1) != AddressMode::Border;
+    if !plain {
+        return false;
+    }
+    let format = resource.format;
+    // SAFETY: passed on.
+    let colours = unsafe {
+        if !sampler.linear || !format.kind.is_number() {
+            with_channel!(format.kind, nearest(resource, sampler, request, lanes))
+        } else {
+            match (format.kind, format.channels) {
+                (ChannelKind::F32, 1) => floats::<1>(resource, sampler, request, lanes),
+                (ChannelKind::F32, 4) => floats::<4>(resource, sampler, request, lanes),
+                (ChannelKind::Unorm8, 1) => bytes::<1>(resource, sampler, request, lanes),
+                (ChannelKind::Unorm8, 4) => bytes::<4>(resource, sampler, request, lanes),
+                _ => return false,
+            }
+        }
+    };
+    let taking_part: Lanes<u32> = std::array::from_fn(|lane| (mask >> lane & 1).wrapping_neg());
+    for (results, colour) in lanes.results.iter_mut().zip(colours) {
+        // Other lanes may hold what another texture gave.
+        for ((result, v), part) in results.iter_mut().zip(colour).zip(taking_part) {
+            *result = (v & part) | (*result & !part);
+        }
+    }
+    lanes.flag = [1; WARP_LANES];
+    true
+}
+
+/// Results of all lanes by channel.
+type LaneColors = [Lanes<u32>; 4];
+
+/// What a format lacks is 0.
+const NO_COLORS: LaneColors = [[0; WARP_LANES]; 4];
+
+/// The layer of a lane.
+fn layer(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> u32 {
+    if request.geometry.layered() { address::layer(lanes.words[0][lane], resource.layers) } else { 0 }
+}
+
+/// Calls `f` with number, weights of the four texels (low row first) and their addresses of each lane.
+#[inline(always)]
+fn each_lane(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+    mut f: impl FnMut(usize, [i32; 4], [*const u8; 4]),
+) {
+    let level = &resource.levels[0];
+    let first = usize::from(request.geometry.layered());
+    let axis = |a: usize| axis_taps(&lanes.words[first + a], level.extents[a], sampler.mode(a), sampler.normalized);
+    let (x, y) = (axis(0), axis(1));
+    for lane in 0..WARP_LANES {
+        let layer = layer(resource, request, lanes, lane);
+        let texel = |i: i32, j: i32| resource.texel(level, [i as u32, j as u32, layer]);
+        let (a, b) = (x.frac[lane], y.frac[lane]);
+        let weights = [(256 - a) * (256 - b), a * (256 - b), (256 - a) * b, a * b];
+        let (l, r, t, u) = (x.lo[lane], x.hi[lane], y.lo[lane], y.hi[lane]);
+        f(lane, weights, [texel(l, t), texel(r, t), texel(l, u), texel(r, u)]);
+    }
+}
+
+/// # Safety
+/// As [`run`]; the format has `N` channels of `f32`.
+unsafe fn floats<const N: usize>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+) -> LaneColors {
+    let mut out = NO_COLORS;
+    each_lane(resource, sampler, request, lanes, |lane, weights, places| {
+        let weights = weights.map(|w| f64::from(w) * (1.0 / 65536.0));
+        for (c, out) in out.iter_mut().enumerate().take(N) {
+            // SAFETY: the four texels lie in the texture.
+            let t = places.map(|p| f64::from(unsafe { p.cast::<f32>().wrapping_add(c).read_unaligned() }));
+            // A sum of negative zeros is positive, as it is when it starts from zero.
+            let mut sum = 0.0 + weights[0] * t[0] + weights[1] * t[1] + weights[2] * t[2] + weights[3] * t[3];
+            if !sum.is_finite() {
+                sum = without_zero_weights(&weights, &t);
+            }
+            out[lane] = (sum as f32).to_bits();
+        }
+    });
+    out
+}
+
+/// # Safety
+/// As [`run`]; the format has `N` channels of bytes from 0 to 1.
+unsafe fn bytes<const N: usize>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+) -> LaneColors {
+    let mut sums = [[0_i32; WARP_LANES]; N];
+    each_lane(resource, sampler, request, lanes, |lane, weights, places| {
+        // SAFETY: the four texels lie in the texture.
+        let texels = places.map(|p| unsafe { p.cast::<[u8; N]>().read_unaligned() });
+        for (c, sum) in sums.iter_mut().enumerate() {
+            sum[lane] = (0..4).map(|k| weights[k] * i32::from(texels[k][c])).sum();
+        }
+    });
+    let mut out = NO_COLORS;
+    for (out, sum) in out.iter_mut().zip(&sums) {
+        // Numerator and denominator are below 2^24, so this is the rounded quotient.
+        *out = sum.map(|v| (v as f32 / (255.0 * 65536.0)).to_bits());
+    }
+    out
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn nearest<C: Channel>(
+    resource: &Resource,
+    sampler: &Sampler,
+    request: &Request,
+    lanes: &TextureLanes,
+) -> LaneColors {
+    let level = &resource.levels[0];
+    let first = usize::from(request.geometry.layered());
+    let axis = |a: usize| axis_texels(&lanes.words[first + a], level.extents[a], sampler.mode(a), sampler.normalized);
+    let (x, y) = (axis(0), axis(1));
+    let mut out = NO_COLORS;
+    for lane in 0..WARP_LANES {
+        let layer = layer(resource, request, lanes, lane);
+        let p = resource.texel(level, [x[lane] as u32, y[lane] as u32, layer]);
+        for (c, out) in out.iter_mut().enumerate().take(resource.format.channels as usize) {
+            let q = p.wrapping_add(c * C::BYTES);
+            // SAFETY: the texel lies in the texture.
+            out[lane] = unsafe { C::bits(q, c) };
+        }
+    }
+    out
+}
+
+/// A sum in which texels of weight zero take no part.
+#[cold]
+fn without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
+    let parts = weights.iter().zip(texels).filter(|(w, _)| **w != 0.0);
+    parts.fold(0.0, |sum, (w, t)| sum + w * t)
+}
+
+/// Not above `v`, which is less than 2^31 in magnitude.
+#[inline(always)]
+fn floor(v: f64) -> i32 {
+    // SAFETY: the caller's bound.
+    let t = unsafe { v.to_int_unchecked::<i32>() };
+    t - i32::from(f64::from(t) > v)
+}
+
+/// `x` less a whole multiple of `period`; see [`address`].
+#[inline(always)]
+fn repeat(x: f64, period: f64) -> f64 {
+    let turns = x / period;
+    let near = if turns.abs() < 2_147_483_647.0 { turns } else { 0.0 };
+    let x = if turns.abs() < 2_147_483_647.0 { x } else { 0.0 };
+    let x = x - period * f64::from(floor(near));
+    let most = period.next_down();
+    if x < most { x } else { most }
+}
+
+/// Between -4 and `most`; NaN becomes -4, where the mean is the first texel, as it is at 0.
+#[inline(always)]
+fn within(x: f64, most: f64) -> f64 {
+    let x = if x > -4.0 { x } else { -4.0 };
+    if x < most { x } else { most }
+}
+
+/// The greatest integers not above 512 times the positions.
+#[inline(always)]
+fn scaled(words: &Lanes<u32>, position: impl Fn(f64) -> f64) -> Lanes<i32> {
+    words.map(|w| floor(position(f64::from(f32::from_bits(w))) * 512.0))
+}
+
+/// Positions in texels, times 512 and rounded down.
+fn positions(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Lanes<i32> {
+    let (size, most) = (f64::from(n), f64::from(n) + 4.0);
+    match mode {
+        AddressMode::Wrap => scaled(words, |x| repeat(x, 1.0) * size),
+        AddressMode::Mirror => scaled(words, |x| repeat(x, 2.0) * size),
+        _ if normalized => scaled(words, |x| within(x * size, most)),
+        _ => scaled(words, |x| within(x, most)),
+    }
+}
+
+/// Texels that stand at numbers around the texture: see [`address`]. There is no border here.
+fn resolve(numbers: &Lanes<i32>, n: u32, mode: AddressMode) -> Lanes<i32> {
+    let (n, last) = (n as i32, n as i32 - 1);
+    match mode {
+        AddressMode::Wrap => numbers.map(|i| {
+            if i < 0 {
+                last
+            } else if i > last {
+                0
+            } else {
+                i
+            }
+        }),
+        AddressMode::Mirror => numbers.map(|i| {
+            let i = if i < 0 {
+                -1 - i
+            } else if i >= 2 * n {
+                i - 2 * n
+            } else {
+                i
+            };
+            if i < n { i } else { 2 * n - 1 - i }
+        }),
+        _ => numbers.map(|i| i.max(0).min(last)),
+    }
+}
+
+/// [`address::linear`] of every lane.
+fn axis_taps(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Axis {
+    // Halving the odd number rounds to 1/256: (512 u - 256 + 1) / 2.
+    let fixed = positions(words, n, mode, normalized).map(|p| (p - 255) >> 1);
+    Axis {
+        lo: resolve(&fixed.map(|f| f >> 8), n, mode),
+        hi: resolve(&fixed.map(|f| (f >> 8) + 1), n, mode),
+        frac: fixed.map(|f| f & 255),
+    }
+}
+
+/// [`address::nearest`] of every lane.
+fn axis_texels(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Lanes<i32> {
+    resolve(&positions(words, n, mode, normalized).map(|p| p >> 9), n, mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ODD: [f32; 14] =
+        [0.0, -0.0, 0.5, 1.0, 1.5, -3.5, 6.999, 7.0, 8.5, 1e10, -1e10, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+
+    fn compare(words: &Lanes<f32>, n: u32, mode: AddressMode, normalized: bool) {
+        let bits = words.map(f32::to_bits);
+        let (axis, texels) = (axis_taps(&bits, n, mode, normalized), axis_texels(&bits, n, mode, normalized));
+        for (lane, &x) in words.iter().enumerate() {
+            let t = address::linear(f64::from(x), n, mode, normalized, 0);
+            assert_eq!((axis.lo[lane], axis.hi[lane]), (t.lo, t.hi), "{x} of {n}, {mode:?}");
+            assert!(t.lo == t.hi || axis.frac[lane] == t.frac as i32, "{x} of {n}, {mode:?}");
+            assert_eq!(texels[lane], address::nearest(f64::from(x), n, mode, normalized, 0), "{x} of {n}, {mode:?}");
+        }
+    }
+
+    #[test]
+    fn vectors_are_those_of_single_coordinates() {
+        for n in [1, 7, 1024, 131_072] {
+            for k in 0..100 {
+                let step = (n as f32 / 97.0).max(1.0) / 512.0;
+                let words = std::array::from_fn(|l| {
+                    let base = ODD[(k + l) % ODD.len()];
+                    if k < 20 { base } else { base + (l as f32 + k as f32 * 0.37) * step }
+                });
+                compare(&words, n, AddressMode::Clamp, false);
+                for mode in [AddressMode::Clamp, AddressMode::Wrap, AddressMode::Mirror] {
+                    compare(&words, n, mode, true);
+                    compare(&words.map(|x| x / n as f32), n, mode, true);
+                }
+            }
+        }
+    }
+}
