@@ -74,8 +74,8 @@ fn code_mentions(folder: &Path, word: &str) -> bool {
 fn the_lane_level_form_knows_no_code_generator() {
     let jit = root().join("crates/vgpu/src/jit");
     assert!(code_mentions(&jit.join("emit"), "cranelift"));
-    assert!(!code_mentions(&jit.join("lanes"), "cranelift"));
-    assert!(!code_mentions(&jit.join("lanes"), "emit::"));
+    assert!(!code_mentions(&jit.join("simt"), "cranelift"));
+    assert!(!code_mentions(&jit.join("simt"), "emit::"));
 }
 
 /// Rust files below `folder` that have one of the words outside of comments.

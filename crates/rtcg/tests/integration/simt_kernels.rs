@@ -373,8 +373,8 @@ fn products_by_tiles_of_tensor_cores() {
 #[test]
 fn products_of_few_columns_or_rows() {
     // Rows that are read in packs, and whose blocks share the terms; thin operands in shared memory, and not.
-    products_of(LARGE, DType::F32, "IS_SPLIT = 1", [20, 1, 3000], 5);
-    products_of(LARGE, DType::F32, "IS_AHEAD = 1", [64, 9, 260], 5);
+    products_of(LARGE, DType::F32, "IS_SPLIT_K = 1", [20, 1, 3000], 5);
+    products_of(LARGE, DType::F32, "IS_PREFETCHED = 1", [64, 9, 260], 5);
     products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
     products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
     products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 3);

@@ -3,8 +3,8 @@
 __device__ bool is_small(const T *h, int n, int l)
 {
     R size = magnitude(h[(I)l * n + l - 1]);
-    R beside = magnitude(h[(I)(l - 1) * n + l - 1]) + magnitude(h[(I)l * n + l]);
-    return size <= EPS * (beside == 0 ? 1 : beside) || size < TINY / EPS;
+    R diagonals = magnitude(h[(I)(l - 1) * n + l - 1]) + magnitude(h[(I)l * n + l]);
+    return size <= EPS * (diagonals == 0 ? 1 : diagonals) || size < TINY / EPS;
 }
 
 #if IS_COMPLEX
@@ -63,7 +63,7 @@ __device__ void shifted_first_column(const T *h, int n, int low, int high, int i
     R first, second, imag;
     if (iteration % 20 == 10 || iteration % 20 == 0) {
         // Shifts that break cycles, as EISPACK's and LAPACK's.
-        R beside = iteration % 20 == 10 ? fabs(at[n]) + fabs(at[2 * n + 1]) : fabs(last[n]) + fabs(last[-1]);
+        R subdiagonals = iteration % 20 == 10 ? fabs(at[n]) + fabs(at[2 * n + 1]) : fabs(last[n]) + fabs(last[-1]);
         R own = (R)0.75 * subdiagonals + (iteration % 20 == 10 ? at[0] : last[n + 1]);
         eigenvalues_of_two(own, (R)-0.4375 * subdiagonals, subdiagonals, own, first, second, imag);
     } else {
