@@ -421,7 +421,7 @@ pub(crate) fn current_or_owner(owner: u64) -> Res<Arc<Context>> {
     CONTEXTS.find(|c| c.id == owner).ok_or(Code::INVALID_CONTEXT.into())
 }
 
-/// The calling thread's current context for what is known of a primary one without its life.
+/// The calling thread's current context, for queries of a primary context that need not exist.
 pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
     top().filter(|c| c.primary).map_or_else(current_alive, Ok)
 }

@@ -1,4 +1,4 @@
-//! Cholesky taus, and unitary and triangular ones by Householder reflections.
+//! Cholesky factors, and QR factors by Householder reflectors.
 
 use super::gemm_update::GemmUpdate;
 use super::householder::QrFactors;

@@ -120,7 +120,7 @@ pub(super) fn is_simd_cpu(a: &GpuArray) -> bool {
     a.context().device_info().is_simd_cpu()
 }
 
-/// How panels are cut into strips of columns, which threads hold in registers.
+/// How panels are divided into register panels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RegisterPanels {
     pub threads: usize,
@@ -141,7 +141,7 @@ impl RegisterPanels {
         (width > 0).then_some(Self { threads, rows, width })
     }
 
-    /// The kernel that does a step for strips.
+    /// The kernel that does a step for register panels.
     pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
         LinalgKernel::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
     }

@@ -1,4 +1,4 @@
-//! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
+//! Eigenvalues of large Hermitian matrices, by reduction to tridiagonal form.
 
 use super::divide_and_conquer;
 use super::householder::{ApplyQ, apply_q};

@@ -1,6 +1,6 @@
-//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what does not run
+//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what is not contiguous
 //! along the output's last axis is brought to shared memory in square tiles, so that every operand is
-//! read, and the output written, along its own adjacent elements.
+//! read, and the output written, along its own fastest axis.
 
 use super::offsets::IndexSpace;
 use super::types::storage;

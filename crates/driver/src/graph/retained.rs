@@ -135,12 +135,12 @@ fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
 
 /// Drops `objects` when the work that is now in these streams is done.
 pub(super) fn retire(objects: impl Any + Send, streams: &[Option<Stream>]) {
-    let fences: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
-    if fences.is_empty() {
+    let points: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
+    if points.is_empty() {
         drop(objects);
     } else {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push((fences, Box::new(objects)));
+        waiting.push((points, Box::new(objects)));
         N_WAITING.store(waiting.len(), Ordering::Relaxed);
     }
     release_passed();
@@ -152,7 +152,7 @@ pub(super) fn release_passed() {
         return;
     }
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let done: Vec<_> = waiting.extract_if(.., |(fences, _)| fences.iter().all(StreamPoint::is_passed)).collect();
+    let done: Vec<_> = waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::is_passed)).collect();
     N_WAITING.store(waiting.len(), Ordering::Relaxed);
     // Dropped without the lock: an object's own drop may run any code.
     drop(waiting);
