@@ -127,7 +127,7 @@ fn reduce_cached(
     Ok(result)
 }
 
-/// What is asked for, if calls like this one end in the same launch.
+/// What is requested, if calls like this one end in the same launch.
 fn call_key(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
     if fuse::is_active() || options.out.is_some() || options.mask.is_some() || options.initial.is_some() {
         return None;

@@ -40,7 +40,7 @@ pub struct WorkPartition {
 impl WorkPartition {
     /// The partition of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
     /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
-    /// tells a GPU from a device that runs warps as vectors, where warps that share such an output cost more than a
+    /// is false for a device that runs warps as vectors, where warps that share such an output cost more than a
     /// further block, and blocks should not wait for each other.
     pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
@@ -83,7 +83,7 @@ impl WorkPartition {
     }
 }
 
-/// Room for values in shared memory whatever constructors they have, exchange inside of a warp and of a
+/// Storage for values in shared memory whatever constructors they have, exchange within a warp and within a
 /// block, and the loop over a block's outputs.
 pub(crate) const COMBINE: &str = "\
 namespace rtcg {

@@ -130,7 +130,7 @@ pub struct ControlFlow {
     pub has_directives: bool,
 }
 
-/// Looks at a snippet that is executed for each `i`.
+/// Analyses a snippet that is executed for each `i`.
 pub fn control_flow(text: &str) -> ControlFlow {
     let tokens = tokens(text);
     let jumps = tokens.iter().any(|t| {

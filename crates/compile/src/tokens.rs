@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 /// What stands for something that cannot be known without the compiler.
 pub(crate) const UNKNOWN_TYPE: &str = "?";
 
-/// How often a macro is looked for in what a macro became.
+/// How often a macro is searched for in what a macro became.
 const MAX_NESTING: usize = 8;
 
 /// From here on macros are no longer replaced: they may grow without bound.

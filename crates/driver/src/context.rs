@@ -63,7 +63,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl PartialEq for Context {
-    /// The same driver context. A handle may be used again after its context is gone, so contexts
+    /// The same driver context. A handle may be used again after its context was destroyed, so contexts
     /// that are gone equal only themselves.
     fn eq(&self, other: &Self) -> bool {
         let same_handle = self.0.handle == other.0.handle && self.0.table == other.0.table;
@@ -515,7 +515,7 @@ impl Context {
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
-    /// the context is gone, the process forked or about to exit.
+    /// the context was destroyed, the process forked or about to exit.
     pub(crate) fn cleanup(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
         if process::is_forked_or_exiting() {
             return Ok(());

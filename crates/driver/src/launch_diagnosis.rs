@@ -1,4 +1,4 @@
-//! Why a launch failed: limits of the device and of the kernel against what was asked for.
+//! Why a launch failed: limits of the device and of the kernel against what was requested.
 //! Nothing here runs before a launch has failed.
 
 use crate::error::Error;

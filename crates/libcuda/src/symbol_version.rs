@@ -14,7 +14,7 @@ pub(crate) enum NullStream {
 /// A form of a driver function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SymbolVersion {
-    /// The name without suffixes, as `cuGetProcAddress` is asked for it.
+    /// The name without suffixes, as it is passed to `cuGetProcAddress`.
     pub(crate) name: &'static str,
     /// The exported symbol.
     pub(crate) symbol: &'static str,

@@ -1,4 +1,4 @@
-//! What graphs keep alive, and what waits for launches to end before it may go.
+//! Objects that graphs keep alive, and objects that are released when launches have ended.
 
 use super::capture::in_relaxed_mode;
 use super::params::KernelNode;
@@ -97,7 +97,7 @@ enum StreamPoint {
 }
 
 impl StreamPoint {
-    /// A fence that cannot be asked any more belongs to a context that is gone or spoilt.
+    /// A stream point that cannot be queried any more belongs to a context that was destroyed or has failed.
     fn is_passed(&self) -> bool {
         match self {
             StreamPoint::Event(event) => in_relaxed_mode(|| event.query().unwrap_or(true)),

@@ -55,7 +55,7 @@ pub(crate) enum FiberResult {
 pub(crate) struct SignalInfo {
     pub(crate) signal: i32,
     pub(crate) pc: usize,
-    /// Address of the access; 0 when the processor does not tell.
+    /// Address of the access; 0 when the processor does not report.
     pub(crate) address: usize,
     /// Whether it was a write, where the processor tells.
     pub(crate) write: Option<bool>,

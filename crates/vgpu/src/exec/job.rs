@@ -55,7 +55,7 @@ pub(crate) struct Job<'a> {
     pub(crate) param_bytes: usize,
     /// State of the random choices, when the schedule makes some: then one thread runs the job.
     random: Option<(u64, AtomicU64)>,
-    /// What is known of accesses, when races are looked for.
+    /// What is known of accesses, when races are checked.
     pub(crate) race: Option<Mutex<RaceDetector>>,
     /// Only the caller may run blocks.
     pub(crate) caller_only: bool,

@@ -2,7 +2,7 @@
 //! local memory of warps, shared memory of blocks.
 //!
 //! Establishes: what a slot does not need is not committed, so that an access beyond it faults
-//! (at the granularity of pages). Slots of the size that was asked for are found again without a
+//! (at the granularity of pages). Slots of the size that was requested are found again without a
 //! system call.
 
 use crate::memory::window::{Window, WindowError, page_size, window};

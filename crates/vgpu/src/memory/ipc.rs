@@ -219,7 +219,7 @@ fn blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The handle of a block, whose place `share` finds out when it is asked for the first time.
+/// The handle of a block, whose place `share` finds out when it is requested the first time.
 pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<SharedBlock>) -> Res<[u8; HANDLE_BYTES]> {
     let mut guard = blocks();
     let known = guard.get_or_insert_default();

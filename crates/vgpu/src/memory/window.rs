@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 
 /// Addresses that belong to one resident block's shared memory: any 32-bit offset stays inside.
 pub const SHARED_SPAN: usize = 1 << 32;
-/// The largest window that is asked for; smaller ones are tried when the system refuses.
+/// The largest window that is requested; smaller ones are tried when the system refuses.
 const LARGEST_BITS: u32 = 43;
 /// A window that is not reserved costs nothing, but lies where other libraries may ask for addresses.
 const UNRESERVED_BITS: u32 = 40;

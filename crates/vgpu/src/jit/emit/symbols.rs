@@ -36,7 +36,7 @@ fn functions() -> &'static [Option<usize>] {
     })
 }
 
-/// The helpers, which are collected when the first one is asked for, in some tens of microseconds.
+/// The helpers, which are collected when the first one is requested, in some tens of microseconds.
 fn helpers() -> &'static [usize] {
     static HELPERS: OnceLock<Vec<usize>> = OnceLock::new();
     HELPERS.get_or_init(ops::helpers)
