@@ -1,4 +1,4 @@
-//! One form of a driver function: which CUDA version knows it, and where it is.
+//! One symbol version of a driver function: the CUDA version that introduced it, and its address.
 
 use std::ffi::c_void;
 

@@ -216,7 +216,7 @@ pub(crate) struct Pool {
     access: Mutex<HashMap<u32, CUmemAccess_flags>>,
     /// What other processes import it with, if it was made for that.
     pub(crate) ipc_record: Option<IpcRecord>,
-    /// The ticket of another process's pool that this one stands for; 0 for a pool of this process.
+    /// The record of another process's pool that this one stands for; 0 for a pool of this process.
     pub(crate) imported: u64,
 }
 

@@ -123,7 +123,7 @@ impl<'s> Modifiers<'s> {
         Diagnostic::new(DiagnosticKind::Unknown, self.span, message)
     }
 
-    /// The complaint that these words do not go together.
+    /// The diagnostic that these words cannot be combined.
     pub(super) fn refuse(&self) -> Box<Diagnostic> {
         self.unknown(format!("`{}` is not an instruction of PTX", self.shown()))
     }

@@ -1,7 +1,7 @@
 //! Host buffers of copies in flight: each is held until its stream has passed the copy.
 //!
-//! An event is recorded behind the copy. Later asynchronous copies, and every wait, look which
-//! events have happened and let those buffers go.
+//! An event is recorded behind the copy. Later asynchronous copies, and every wait, query these events and
+//! release the buffers of those that have completed.
 
 use crate::driver::graph::retain_captured;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
-//! Checked mode: what a kernel does wrong without faulting is found and told.
+//! Checked mode: finds and reports errors of kernels that do not fault.
 //!
 //! Establishes: [`enabled`] never changes once device memory exists, because the state of every
-//! byte must be known from its allocation on. Findings are kept once per place in the program,
+//! byte must be tracked from its allocation on. Findings are stored once per place in the program,
 //! printed when the launch ends, and can be read with [`findings`].
 
 pub(crate) mod allocation;

@@ -1,10 +1,10 @@
-//! Operations in a random order: each stream's own order and all fences hold, nothing else does.
+//! The chaos schedule of operations: a random order in which only stream order and stream points hold.
 //!
 //! Establishes: under [`Schedule::Chaos`](crate::schedule::Schedule) a submitted operation only waits in
 //! its queue. One operation at a time runs, whichever the seed chooses of those at the head of a queue
-//! whose fences are reached: some when others are submitted, the others when somebody waits. A program
-//! with one thread therefore sees the same order in every run, and one that forgets a fence will
-//! sooner or later see its operations swapped.
+//! whose stream points are reached: some when others are submitted, the others when a thread waits. A program
+//! with one thread therefore has the same order in every run, and in a program that forgets an event the
+//! operations are reordered with some seed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

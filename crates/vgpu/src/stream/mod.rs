@@ -1,12 +1,12 @@
 //! Streams: queues of operations with an order of their own.
 //!
-//! Establishes: the operations of a stream run one after the other, each after its fences, and
+//! Establishes: the operations of a stream run one after the other, each after its stream points, and
 //! operation number `n` of a stream is finished exactly when `completed >= n`. The legacy default
 //! stream waits for every blocking stream of its context and they wait for it; that order is fixed
-//! under one lock of the context when an operation is submitted, so fences never form a cycle.
+//! under one lock of the context when an operation is submitted, so waits never form a cycle.
 //!
-//! A queue is worked off by whoever claims it: the submitting thread if the stream is idle and the
-//! operation is short ([`InlineClaim`]), a thread that waits for the stream anyway, or a runner thread.
+//! The thread that claims a queue runs its operations: the submitting thread if the stream is idle and the
+//! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
 pub(crate) mod chaos;
 mod runner;

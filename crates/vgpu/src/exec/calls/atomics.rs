@@ -3,7 +3,7 @@
 //! Global memory is accessed with the processor's atomics, sequentially consistent, which is at
 //! least as strong as every PTX ordering. The shared memory of a block is only accessed by the
 //! thread that runs the block, so plain accesses do there. When all lanes name the same address
-//! their operations are applied to one value and exchanged once: nobody can tell the difference.
+//! their operations are applied to one value and exchanged once, which is not observable.
 
 use super::super::fiber::Warp;
 use super::{check_one, fault, in_access, lanes_of, warp_of};
