@@ -200,7 +200,7 @@ impl CachedCall {
     }
 
     /// Puts addresses and values of the operands into the packed arguments. False when an operand does not
-    /// fit; whatever is out of range is for the long way to judge.
+    /// fit; values out of range take the general path.
     fn bind_operands(
         &self,
         ctx: &Arc<ArrayContext>,

@@ -114,7 +114,7 @@ template <class T> struct words
       for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&value)[k] = bytes[k];
   }
 };
-// What nobody reads again needs no copy in the first-level cache.
+// What is not read again needs no copy in the first-level cache.
 template <class P> __device__ __forceinline__ void load_no_allocate(P &to, const P *from)
 {
   if constexpr (sizeof(P) % 16 == 0 && alignof(P) >= 16)

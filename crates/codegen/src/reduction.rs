@@ -82,7 +82,7 @@ impl Reduction {
         out.push_str("{\n");
         map.put_names(&mut out, access);
         self.put_reduce(&mut out);
-        // A ticket is drawn where nobody waits for it.
+        // The completion counter is incremented where no thread waits for it.
         let _ = write!(
             out,
             "  constexpr bool rtcg_gathers = {gather} && rtcg::flagged_values<rtcg_out_type>::fits;\n\

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-/// A token: comments and white space are gone, literals are one token.
+/// A token: comments and white space are removed, literals are one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
     /// An identifier or keyword.

@@ -1,4 +1,4 @@
-//! C++ text to words and signs, for reading declarations: comments and literals are gone, object
+//! C++ text to words and signs, for reading declarations: comments and literals are removed, object
 //! macros are replaced.
 //!
 //! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of

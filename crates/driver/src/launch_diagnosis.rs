@@ -134,7 +134,7 @@ impl Function {
         let ctx = self.0.module.context();
         match crate::context::Context::current() {
             None => Some("no context is current in this thread".to_owned()),
-            Some(_) if !ctx.is_alive() => Some("the kernel's context is gone".to_owned()),
+            Some(_) if !ctx.is_alive() => Some("the kernel's context was destroyed".to_owned()),
             Some(current) if current != *ctx => {
                 Some("the kernel was loaded in another context than the current one".to_owned())
             }

@@ -43,7 +43,7 @@ enum Backing {
 }
 
 /// What is bound to the variables of a module, by their addresses: as with the driver's
-/// references, it stays bound when nobody holds the reference any more.
+/// references, it stays bound when the reference has been dropped.
 #[derive(Default)]
 pub(crate) struct References {
     textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<Settings>>>>,

@@ -3,8 +3,8 @@
 
 use rtcg_codegen::array::FFT_STAGES;
 
-/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
-/// room in shared memory.
+/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, fit
+/// in shared memory.
 pub(super) const MAX_STRIDED_PASS_LENGTH: usize = 1024;
 /// What fits in the registers of a thread.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct ThreadBudget {
 impl ThreadBudget {
     /// A thread with registers of its own.
     pub(super) const SIMT: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
-    /// A thread that is a lane of a processor's vectors, where long code takes long to compile and is not faster.
+    /// A thread of a SIMD CPU, where long code takes long to compile and is not faster.
     pub(super) const SIMD: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
 

@@ -18,7 +18,7 @@ use crate::views::Index;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::LinalgStep;
 
-/// Most rows of a leaf, which the lanes of a warp have.
+/// Most rows of a leaf: one for each lane of a warp.
 const LEAF_ROWS: usize = 32;
 /// Blocks of warps, each of which has a value.
 const WARP_BLOCK: [usize; 2] = [32, 8];

@@ -108,7 +108,7 @@ impl GpuArray {
         unstacked(&self.qr_factors()?.form_r(m.min(n))?, stack_of(self))
     }
 
-    /// The reflections of [`GpuArray::qr`] as LAPACK leaves them: transposed matrices with R and the vectors, and the
+    /// The reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices with R and the vectors, and the
     /// taus.
     ///
     /// # Errors

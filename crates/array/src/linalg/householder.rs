@@ -13,7 +13,7 @@ use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, Linalg, LinalgStep};
 const PANEL_COLUMNS: usize = 32;
 
 /// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
-/// unless they are lanes of a processor's vectors.
+/// unless a warp runs as vectors of a CPU.
 fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
     let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
@@ -128,7 +128,7 @@ pub(super) enum ApplyQ {
     Adjoint,
 }
 
-/// Multiplies columns with the product of the reflections whose vectors are the columns of `vectors` at and below the
+/// Multiplies columns with the product of the reflectors whose vectors are the columns of `vectors` at and below the
 /// diagonal, or with its adjoint. `tau_stride` is from the taus of one matrix to those of the next.
 pub(super) fn apply_q(
     vectors: &GpuArray,

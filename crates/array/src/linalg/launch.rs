@@ -115,7 +115,7 @@ impl LinalgKernel {
     }
 }
 
-/// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
+/// Whether the device is a SIMD CPU, which runs best without shuffles and with few registers.
 pub(super) fn is_simd_cpu(a: &GpuArray) -> bool {
     a.context().device_info().is_simd_cpu()
 }
@@ -130,7 +130,7 @@ pub(super) struct RegisterPanels {
 }
 
 impl RegisterPanels {
-    /// For panels of `m` rows; none if those are too many, or threads are lanes of vectors.
+    /// For panels of `m` rows; none if those are too many, or the device is a SIMD CPU.
     pub(super) fn new(a: &GpuArray, m: usize) -> Option<Self> {
         if is_simd_cpu(a) {
             return None;

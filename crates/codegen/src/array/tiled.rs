@@ -12,7 +12,7 @@ pub const TILE_THREADS: u32 = 256;
 
 /// Elements of a side of a tile. Sides of 64 were half as fast, for elements of two bytes as well.
 pub const TILE_SIDE: u8 = 32;
-/// Bytes of the largest elements that tiles of two operands have room for in shared memory.
+/// Bytes of the largest elements of which tiles of two operands fit in shared memory.
 pub const TILE_ITEMSIZE: usize = 16;
 
 /// How a kernel is tiled.

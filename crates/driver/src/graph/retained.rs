@@ -37,12 +37,12 @@ impl RetainedObjects {
         self.records().entry(node.addr()).or_default().objects.push(object);
     }
 
-    /// Starts the record of a kernel anew; returns the former one, to be dropped by the caller.
+    /// Starts a new record of a kernel; returns the former one, to be dropped by the caller.
     pub(super) fn set_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
         self.records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
     }
 
-    /// Starts the record of a node anew, with the records of graphs inside it.
+    /// Starts a new record of a node, with the records of graphs inside it.
     pub(super) fn set_child_graphs(&self, node: CUgraphNode, child_graphs: Vec<RetainedObjects>) -> Option<NodeRecord> {
         self.records().insert(node.addr(), NodeRecord { child_graphs, ..NodeRecord::default() })
     }
@@ -57,7 +57,7 @@ impl RetainedObjects {
         child_graphs[0].clone()
     }
 
-    /// Starts the record of a node anew, without anything in it.
+    /// Starts a new, empty record of a node.
     pub(super) fn take(&self, node: CUgraphNode) -> Option<NodeRecord> {
         self.records().remove(&node.addr())
     }

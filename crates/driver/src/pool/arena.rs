@@ -271,7 +271,7 @@ impl Arena {
         gone
     }
 
-    /// Takes out the block of the largest bin, whoever uses it: to be given back to the driver, which
+    /// Takes out the block of the largest bin, whichever stream uses it: to be given back to the driver, which
     /// waits for its users.
     pub(super) fn take_largest(&mut self) -> Option<(usize, u64)> {
         let of_bins = self.bins.iter().rposition(|bin| !bin.is_empty());
@@ -288,7 +288,7 @@ impl Arena {
         Some((bin, block.ptr))
     }
 
-    /// Bytes of the blocks that nobody uses, as the driver counts them.
+    /// Bytes of the unused blocks, as the driver counts them.
     pub(super) fn held_bytes(&self) -> usize {
         /// What drivers hand out is a multiple of this many bytes.
         const GRANULE: usize = 512;
@@ -310,7 +310,7 @@ impl Arena {
         Leftovers { _ctx: self.ctx.take(), _stream_states: stream_states }
     }
 
-    /// Whether nobody polls streams right now, and nothing is left in the arena.
+    /// Whether no thread polls streams right now, and nothing is left in the arena.
     pub(super) fn is_idle(&self) -> bool {
         self.n_active == 0 && self.n_held == 0 && self.stream_states.iter().all(|state| !state.is_polled)
     }

@@ -365,7 +365,7 @@ impl Core {
         statistics
     }
 
-    /// The context of a block in use, unless it is gone.
+    /// The context of a block in use, unless it was destroyed.
     pub(super) fn context_of(&self, origin: BlockOrigin) -> Option<Context> {
         if process::is_forked_or_exiting() {
             return None;

@@ -234,7 +234,7 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
     }
     let plain = try_take(PLAIN, PLAIN_USED);
     if plain.is_null() {
-        return Err(PyValueError::new_err("expected a DLPack capsule that nobody has taken yet"));
+        return Err(PyValueError::new_err("expected a DLPack capsule that has not been consumed yet"));
     }
     let taken = Bound::new(py, Taken { pointer: plain.expose_provenance(), versioned: false })?;
     // SAFETY: as above.
