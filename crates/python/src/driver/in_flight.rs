@@ -24,7 +24,7 @@ pub(crate) fn hold_until_passed(stream: Option<&Stream>, owner: Py<PyAny>) -> rt
 }
 
 /// Lets go of the buffers whose copies are done. An event that cannot be asked any more belongs to
-/// a context that is gone or spoilt, whose copies have ended too.
+/// a context that was destroyed or has failed, whose copies have ended too.
 pub(crate) fn release_passed() {
     let mut in_flight = IN_FLIGHT.lock().unwrap_or_else(PoisonError::into_inner);
     let has_passed = |event: &Event| in_relaxed_mode(|| event.query().unwrap_or(true));

@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 pub struct Checks {
     /// Accesses outside allocations, after a free, or misaligned.
     pub memory: bool,
-    /// Reads of memory that nobody has written.
+    /// Reads of uninitialised memory.
     pub init: bool,
     /// Accesses of different threads to the same memory without an order between them.
     pub race: bool,
@@ -92,7 +92,7 @@ impl fmt::Display for Checks {
     }
 }
 
-/// It is too late for [`configure`]: device memory exists whose state nobody has followed.
+/// It is too late for [`configure`]: device memory exists whose state was not tracked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfiguredTooLate;
 

@@ -44,7 +44,7 @@ pub(crate) enum FiberResult {
     Preempted,
     /// The caller of the launch is to answer, then it goes on.
     InterruptCheck,
-    /// Trapped or cancelled; whoever did it has recorded why.
+    /// Trapped or cancelled; the reason is already recorded.
     Terminated,
     /// Ended by a signal that still has to be explained.
     Signal(SignalInfo),

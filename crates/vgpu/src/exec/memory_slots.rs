@@ -87,7 +87,7 @@ impl SlotPool {
         slot.map(|s| resize(w, s, pages)).transpose()
     }
 
-    /// Takes a slot back; its contents stay until it is given to somebody else.
+    /// Takes a slot back; its contents stay until it is given out again.
     pub(crate) fn release(&self, slot: Slot) {
         self.lock().slots.push(slot);
     }

@@ -102,7 +102,7 @@ pub struct JitError {
     pub message: String,
     /// The function it is in.
     pub function: String,
-    /// Where in the PTX text, when an instruction is to blame.
+    /// Where in the PTX text, when an instruction is the cause.
     pub span: Option<ast::Span>,
     /// Line of the PTX text, counted from 1; 0 when unknown.
     pub ptx_line: u32,

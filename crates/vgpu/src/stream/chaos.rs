@@ -23,7 +23,7 @@ static HAS_WATCHER: AtomicBool = AtomicBool::new(false);
 static RUN_NOW: AtomicBool = AtomicBool::new(false);
 /// Counts submissions and waits.
 static ACTIVITY: AtomicU64 = AtomicU64::new(0);
-/// Operations that nobody waits for run after this time without any call.
+/// Operations that no thread waits for run after this time without any call.
 const UNATTENDED_DELAY: Duration = Duration::from_millis(1500);
 const TICK: Duration = Duration::from_millis(20);
 /// Streams with waiting operations that are kept at most.
@@ -115,7 +115,7 @@ fn run(stream: &Arc<Stream>, operation: Operation) {
     });
 }
 
-/// Starts the thread that looks after what nobody waits for.
+/// Starts the thread that runs operations that no thread waits for.
 fn watch() {
     if HAS_WATCHER.swap(true, Ordering::AcqRel) {
         return;

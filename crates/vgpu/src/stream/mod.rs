@@ -62,11 +62,11 @@ pub(crate) struct Stream {
 #[derive(Debug, Default)]
 struct Queue {
     operations: VecDeque<Operation>,
-    /// Somebody works the queue off (or runs an operation that never was in it).
+    /// A thread has claimed the queue and runs its operations (or one that never was in it).
     has_worker: bool,
     /// A runner thread has been asked for.
     scheduled: bool,
-    /// Threads that wait for `progress`; waking nobody would still be a system call.
+    /// Threads that wait for `progress`; a wake-up without waiters would still be a system call.
     n_waiting: u32,
 }
 
@@ -273,7 +273,7 @@ impl Stream {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sees to it that somebody works the queue off. Consumes the lock so that no thread is woken
+    /// Ensures that a thread runs the queue's operations. Consumes the lock so that no thread is woken
     /// under it.
     fn schedule_runner_if_needed(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
         if queue.has_worker || queue.scheduled || queue.operations.is_empty() {

@@ -70,7 +70,7 @@ struct WarpAtomic<'a> {
     lanes: &'a mut AtomicLanes,
     mask: u32,
     site: u32,
-    /// Nobody else can access the memory.
+    /// No other thread can access the memory.
     private: bool,
     /// The old values are wanted.
     returns: bool,
@@ -281,7 +281,7 @@ unsafe fn update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     }
 }
 
-/// Replaces a value that nobody else can see; the old one.
+/// Replaces a value that no other thread can access; returns the old one.
 ///
 /// # Safety
 /// As [`AtomicWord::load`].
