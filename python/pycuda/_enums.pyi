@@ -468,7 +468,7 @@ class graph_conditional_node_type(_Enum):
     SWITCH: ClassVar[graph_conditional_node_type]
 
 class graph_debug_dot_flags(_Enum):
-    """What the picture of a graph tells."""
+    """What the drawing of a graph shows."""
 
     VERBOSE: ClassVar[graph_debug_dot_flags]
     RUNTIME_TYPES: ClassVar[graph_debug_dot_flags]

@@ -39,7 +39,7 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
     Raises
     ------
     FusionError
-        If a decorated function asks for elements of an array, as ``if a > 0`` does. The message names
+        If a decorated function reads elements of an array, as ``if a > 0`` does. The message names
         the line. (In a block this is allowed: it computes what was deferred so far.)
 
     Examples
@@ -100,7 +100,7 @@ def _fused(function):
 
 
 def _named(function, error):
-    """The error with the line of the function, or of what it called, that asked for elements."""
+    """The error with the line of the function, or of what it called, that read elements."""
     if getattr(error, "line", None) is not None:
         return error
     frames = []

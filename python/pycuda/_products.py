@@ -1,4 +1,4 @@
-"""Products and what is made of neighbours: sums over indices, convolutions, differences, interpolation; part of
+"""Products and functions of adjacent elements: sums over indices, convolutions, differences, interpolation; part of
 `pycuda.gpuarray`.
 
 Sums of products are those of the tiled kernel of `matmul`, over strided views of the operands.
@@ -102,7 +102,7 @@ def _summed(word, a, keep, lengths):
 
 
 def _product(left, a, right, b, keep):
-    """Two operands as one: a product of stacks of matrices, summed over what both have and nobody else needs."""
+    """Contracts two operands by a product of stacks of matrices, over indices that no other operand needs."""
     stack = [letter for letter in left if letter in right and letter in keep]
     common = [letter for letter in left if letter in right and letter not in keep]
     rows, columns = ([letter for letter in word if letter not in stack + common] for word in (left, right))
@@ -211,7 +211,7 @@ def vecmat(x1, x2, /):
     return _g.matmul(_g._array(x1).conj()[..., None, :], _g._array(x2))[..., 0, :]
 
 
-# -- neighbours ---------------------------------------------------------------------------------------
+# -- adjacent elements ---------------------------------------------------------------------------------
 
 
 def _windows(a, length):
@@ -270,7 +270,7 @@ def _edge(values, a, axis):
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours; see `numpy.diff`."""
+    """Differences of adjacent elements; see `numpy.diff`."""
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     if n == 0:
@@ -293,7 +293,7 @@ def _slices(ndim, axis, part):
 
 
 def _spacings(f, varargs, axes):
-    """For each axis the distance of neighbours, or the coordinates."""
+    """For each axis the distance of adjacent elements, or the coordinates."""
     if not varargs:
         return [1.0] * len(axes)
     if len(varargs) == 1 and np.ndim(varargs[0]) == 0:
@@ -349,7 +349,7 @@ def _gradient_along(f, axis, h, edge_order):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Derivatives along axes by differences of neighbours; see `numpy.gradient`."""
+    """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
     f = _g._array(f)
     single = isinstance(axis, (int, np.integer))
     axes = [k % f.ndim for k in (range(f.ndim) if axis is None else (axis,) if single else axis)]

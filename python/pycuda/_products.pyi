@@ -1,4 +1,4 @@
-"""Products and what is made of neighbours: sums over indices, convolutions, differences, interpolation; part of
+"""Products and functions of adjacent elements: sums over indices, convolutions, differences, interpolation; part of
 `pycuda.gpuarray`.
 
 Sums of products are those of the tiled kernel of `matmul`, over strided views of the operands.
@@ -58,10 +58,10 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = Fal
     """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
 
 def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
-    """Differences of neighbours; see `numpy.diff`."""
+    """Differences of adjacent elements; see `numpy.diff`."""
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """Derivatives along axes by differences of neighbours; see `numpy.gradient`."""
+    """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> GPUArray:
     """Values between points by straight lines; see `numpy.interp`."""

@@ -123,7 +123,7 @@ def rollaxis(a, axis, start=0):
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    """The plane of two axes turned by quarters, as a view; see `numpy.rot90`."""
+    """The plane of two axes rotated by 90 degrees, as a view; see `numpy.rot90`."""
     m = _g._array(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")

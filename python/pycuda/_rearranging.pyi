@@ -133,7 +133,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> GPUArray:
     """An axis moved before another one; see `numpy.rollaxis`."""
 
 def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> GPUArray:
-    """The plane of two axes turned by quarters, as a view; see `numpy.rot90`."""
+    """The plane of two axes rotated by 90 degrees, as a view; see `numpy.rot90`."""
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> GPUArray:
     """Of each element the choice whose condition is the first that holds; see `numpy.select`."""

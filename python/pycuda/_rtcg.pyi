@@ -49,7 +49,7 @@ class Error(Exception):
     """Base of all errors of the driver and the compiler."""
 
 class LaunchError(Error):
-    """A kernel failed or asks for more than the device has."""
+    """A kernel failed or requests more than the device has."""
 
 class LogicError(Error):
     """A call that cannot succeed as it was made, or a kernel that went wrong."""
@@ -180,7 +180,7 @@ class Context:
         """``"created"``, ``"primary"``, or ``"foreign"`` for a context that another library made."""
     @property
     def device(self) -> Device:
-        """The context's own device; `get_device` tells that of the current context."""
+        """The context's own device; `get_device` returns that of the current context."""
     def __enter__(self) -> Self:
         """Push the context, unless `make_context` has just done so; the end of the block pops it."""
     def __exit__(self, *exception: object) -> None: ...
@@ -264,7 +264,7 @@ class Stream:
         """Call `callback(error)` on a thread of the driver when all earlier work is done.
 
         `error` is None, or what went wrong. Later work of the stream waits for the callback, which
-        must not call CUDA. What it raises goes to `sys.unraisablehook`.
+        must not call CUDA. Its exceptions go to `sys.unraisablehook`.
         """
     def launch_host_func(self, function: Callable[..., object], *args: object) -> None:
         """Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph."""
@@ -447,7 +447,7 @@ class AlignedHostAllocation:
         """Size in bytes."""
 
 class RegisteredHostMemory:
-    """Page-locked memory that somebody else allocated."""
+    """Page-locked memory that was allocated by other code."""
 
     def __new__(cls, ary: NDArray[Any], flags: int = 0) -> Self: ...
     @property
@@ -520,7 +520,7 @@ class MemoryPool:
     def peak_reserved_bytes(self) -> int:
         """The most `reserved_bytes` since `reset_peaks`."""
     def reset_peaks(self) -> None:
-        """Let the peaks begin anew from the present numbers."""
+        """Reset the peaks to the current numbers."""
     def set_access(self, device: Device, flags: int) -> None:
         """Say what a device may do with the pool's memory, by `mem_access_flags`."""
     def get_access(self, device: Device) -> mem_access_flags:
@@ -630,7 +630,7 @@ class PooledDeviceAllocation:
         """A writable view of `size` bytes at `offset`; only for memory that the host can reach."""
     @property
     def nbytes(self) -> int:
-        """Size in bytes, as asked for."""
+        """Size in bytes, as requested."""
     def __len__(self) -> int: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -647,7 +647,7 @@ class PooledHostAllocation:
     def __exit__(self, *_exception: object) -> None: ...
     @property
     def nbytes(self) -> int:
-        """Size in bytes, as asked for."""
+        """Size in bytes, as requested."""
     def __len__(self) -> int: ...
 
 class _Pool:
@@ -662,7 +662,7 @@ class _Pool:
         """Bytes that the pool has from the driver."""
     @property
     def active_bytes(self) -> int:
-        """Bytes asked for in the blocks in use."""
+        """Requested bytes in the blocks in use."""
     def statistics(self) -> dict[str, int]:
         """All numbers of the pool, with peaks and counts."""
     @staticmethod
@@ -1206,7 +1206,7 @@ class Graph:
     def add_host_node(
         self, function: Callable[[], object], dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
-        """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+        """Call `function`, on a thread of the driver. It must not use the driver; its exceptions go to
         `sys.unraisablehook`."""
     def add_empty_node(self, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """A node that does nothing but join others."""
@@ -1472,7 +1472,7 @@ class Linker:
     """Links several images into one module.
 
     LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
-    with all other inputs. The options ``LTO`` (look for LTO-IR in fat binaries and objects too), ``FTZ``,
+    with all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``,
     ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
     """
 
@@ -1535,7 +1535,7 @@ class Function:
         """Run the kernel.
 
         Number and sizes of the arguments are checked, and their types as far as the source of a
-        `SourceModule` tells them (see docs/launches.md). Nothing wrong reaches the device.
+        `SourceModule` declares them (see docs/launches.md), before anything reaches the device.
 
         Parameters
         ----------
@@ -1549,7 +1549,7 @@ class Function:
             Blocks, default 1.
         stream : Stream or object with ``__cuda_stream__``, optional
         shared : int
-            Dynamic shared memory in bytes. More than kernels get by default is asked for by itself.
+            Dynamic shared memory in bytes. More than the default limit is enabled automatically.
         time_kernel : bool
             Wait, and return the run time in seconds.
         cooperative : bool

@@ -1,6 +1,6 @@
 """Sets of arrays' elements: different ones, common ones, whether one is among others; part of `pycuda.gpuarray`.
 
-All of it is sorting, comparing neighbours and searching on the device. How many elements a result has depends on
+All of it is sorting, comparing adjacent elements and searching on the device. How many elements a result has depends on
 values, so these functions wait for that number.
 """
 
@@ -194,7 +194,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Differences of neighbours of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
+    """Differences of adjacent elements of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
     flat = _g._array(ary).ravel()
     parts = [flat[1:] - flat[:-1]]
     for position, edge in ((0, to_begin), (len(parts) + 1, to_end)):

@@ -1,6 +1,6 @@
 """Sets of arrays' elements: different ones, common ones, whether one is among others; part of `pycuda.gpuarray`.
 
-All of it is sorting, comparing neighbours and searching on the device. How many elements a result has depends on
+All of it is sorting, comparing adjacent elements and searching on the device. How many elements a result has depends on
 values, so these functions wait for that number.
 """
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> GPUArray:
-    """Differences of neighbours of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
+    """Differences of adjacent elements of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
     """The elements that are in both arrays, in ascending order, and where they come first; waits."""

@@ -167,7 +167,7 @@ def can_cast(from_, to, /):
 
 @dataclass(frozen=True)
 class _FloatLimits:
-    """What the standard asks of `finfo`, as Python's numbers."""
+    """What the standard requires of `finfo`, as Python's numbers."""
 
     bits: int
     eps: float
@@ -179,7 +179,7 @@ class _FloatLimits:
 
 @dataclass(frozen=True)
 class _IntegerLimits:
-    """What the standard asks of `iinfo`, as Python's numbers."""
+    """What the standard requires of `iinfo`, as Python's numbers."""
 
     bits: int
     max: int
@@ -497,7 +497,7 @@ def any(x, /, *, axis=None, keepdims=False):  # noqa: A001
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Differences of neighbours along an axis."""
+    """Differences of adjacent elements along an axis."""
     return _g.diff(x, n, axis, prepend, append)
 
 

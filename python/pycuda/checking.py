@@ -1,6 +1,6 @@
 """Checked execution on the virtual GPU: memory errors, uninitialised reads, races, leaks.
 
-Nothing here concerns a real GPU. `docs/checking.md` tells what is found and what it costs.
+Nothing here concerns a real GPU. `docs/checking.md` documents what is found and what it costs.
 """
 
 from pycuda import _rtcg

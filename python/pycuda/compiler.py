@@ -105,7 +105,7 @@ def compile(
         Searched for headers before all other directories.
     target : {"cubin", "ptx", "fatbin", "ltoir"}
         What to compile to. A device without machine code of its own (the virtual GPU) gets PTX
-        where a cubin is asked for. ``"ltoir"`` (an addition to PyCUDA) is what
+        where a cubin is requested. ``"ltoir"`` (an addition to PyCUDA) is what
         :class:`pycuda.driver.Linker` takes as ``jit_input_type.NVVM`` and optimises as a whole;
         with the option ``-dlto`` the program is optimised so by itself. Both need NVIDIA's
         library nvJitLink (``pip install nvidia-nvjitlink``), but no GPU.
@@ -222,7 +222,7 @@ class CudaModule:
 
         Of a :class:`SourceModule` with `no_extern_c`, `name` may be any name of C++: ``"ns::f"``,
         ``"f<float, 3>"``, or that of a kernel without C linkage. An instance of a template that the
-        source does not use is compiled when it is asked for first (and cached), into a module of its
+        source does not use is compiled when it is first requested (and cached), into a module of its
         own, which shares no variables with the others: a warning names those that are there twice.
         Names given as `name_expressions` are compiled with the rest.
         """
@@ -282,7 +282,7 @@ class SourceModule(CudaModule):
     Parameters
     ----------
     name_expressions : sequence of str, optional
-        Names of C++ that will be asked for, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an
+        C++ names that will be used, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an
         addition to PyCUDA; see :meth:`get_function`).
 
     Attributes
@@ -331,7 +331,7 @@ class DynamicModule(CudaModule):
     log_verbose : bool
         Ask the linker for a longer log.
     cuda_libdir : path, optional
-        Where :meth:`add_stdlib` looks first.
+        Directory that :meth:`add_stdlib` searches first.
 
     The other parameters are those of :func:`compile`, for :meth:`add_source`.
     """

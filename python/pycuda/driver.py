@@ -1,6 +1,6 @@
 """CUDA's driver API: devices, contexts, memory, modules, streams, events, launches.
 
-The same functions work on a real GPU and on the virtual one; `Device.is_virtual` tells which it is.
+The same functions work on a real GPU and on the virtual one; `Device.is_virtual` says which it is.
 """
 
 import abc
@@ -234,7 +234,7 @@ class PointerHolderBase:
 def mem_alloc_like(ary):
     """New device memory of ``ary.nbytes`` bytes, a `DeviceAllocation` with undefined contents.
 
-    `ary` may be anything that has ``nbytes``, else it is a `TypeError`; no room is a `MemoryError`.
+    `ary` may be anything that has ``nbytes``, else it is a `TypeError`; lack of memory is a `MemoryError`.
     """
     if not hasattr(ary, "nbytes"):
         raise TypeError(f"ary is of type {type(ary).__name__}; expected an array, which has nbytes")
@@ -245,7 +245,7 @@ def to_device(bf_obj):
     """New device memory with a copy of `bf_obj`, a contiguous array or buffer (C or Fortran order).
 
     Waits until the copy is done. What is no buffer is a `TypeError`, one that is not contiguous a
-    `ValueError`, no room a `MemoryError`.
+    `ValueError`, lack of memory a `MemoryError`.
     """
     # A memoryview knows no dates and no half precision.
     try:
@@ -340,7 +340,7 @@ def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
     Returns
     -------
     numpy.ndarray
-        ``.base`` is its `PagelockedHostAllocation`, which gives the memory back when it goes.
+        ``.base`` is its `PagelockedHostAllocation`, which frees the memory when it is deleted.
 
     Raises
     ------
@@ -404,7 +404,7 @@ def managed_empty(shape, dtype, order="C", mem_flags=0):
 
     `shape`, `dtype`, `order` as of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, 0
     means GLOBAL. ``.base`` is its `ManagedAllocation`, which kernels take as the array itself. Before
-    the host looks at what a kernel wrote, wait for the kernel.
+    the host reads what a kernel wrote, wait for the kernel.
     """
     shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
     return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
@@ -433,7 +433,7 @@ def register_host_memory(ary, flags=0):
     """Page-lock the memory of a contiguous array; returns an array that shares it.
 
     `flags` are `mem_host_register_flags`, or-ed. ``.base`` of the result is the `RegisteredHostMemory`,
-    which keeps `ary` alive and unregisters it when it goes. What is no NumPy array is a `TypeError`, one
+    which keeps `ary` alive and unregisters it when it is deleted. What is no NumPy array is a `TypeError`, one
     that is not contiguous a `ValueError`, memory that is registered already a `LogicError`.
     """
     if not isinstance(ary, np.ndarray):

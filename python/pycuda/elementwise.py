@@ -38,7 +38,7 @@ class ElementwiseKernel(_rtcg.ElementwiseKernel):
     -----
     Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
     that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
-    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; arrays with gaps
+    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; non-contiguous arrays
     are then indexed in C order, by way of contiguous copies. A `range` is not compared with the sizes of arrays, since
     the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
     writes it, as in any kernel.

@@ -1,4 +1,4 @@
-"""``python -m pycuda.info``: what this installation has; the first thing to look at when something fails.
+"""``python -m pycuda.info``: what this installation has; the first thing to run when something fails.
 
 Drivers and their devices, the compiler and its cache, libraries found, settings in force. ``--attributes``
 and ``--functions`` print more.

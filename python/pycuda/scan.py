@@ -1,4 +1,4 @@
-"""Scans: running sums and other running combinations of arrays, in one pass over memory."""
+"""Scans: cumulative sums and other prefix combinations of arrays, in one pass over memory."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class GenericScanKernel(_rtcg._ScanKernel):
 
     Notes
     -----
-    Arrays with gaps are scanned in C order, by way of contiguous copies. In each tile of some thousand places all
+    Non-contiguous arrays are scanned in C order, through contiguous copies. In each tile of some thousand places all
     inputs are read before outputs are written, so ``i`` may be overwritten in place; a fetch at another offset must
     not be from an array that is written.
     """

@@ -284,9 +284,9 @@ def mark_cuda_test(inner_f):
 
 
 class DebugMemoryPool(DeviceMemoryPool):
-    """A pool that tells, whenever it takes memory from the driver, what its memory is used for.
+    """A pool that prints, whenever it takes memory from the driver, what its memory is used for.
 
-    Blocks are told apart by the functions that allocate them, and by the names that a user gives to
+    Blocks are distinguished by the functions that allocate them, and by the names that a user gives to
     these.
 
     Parameters

@@ -28,7 +28,7 @@ def start(path):
 
     Notes
     -----
-    A trace that is being made is finished first. One that nobody stops ends with the process.
+    A running trace is finished first. A trace that is not stopped ends with the process.
     """
     _rtcg.trace_start(path)
 

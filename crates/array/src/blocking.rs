@@ -1,12 +1,12 @@
-//! Calls and locks that may keep a thread, and what others need meanwhile.
+//! Blocking regions: calls and locks that may wait, and during which the interpreter lock is released.
 //!
-//! A language with one lock for all its threads (Python) holds that lock while it calls this library. A launch that
-//! waits for room in the device's queue must let it go, because a host function may stand before it that needs the
-//! lock; and so must a thread that waits for a mutex whose owner is in such a launch. What "letting go" means is said
-//! by a hook, so that nothing here knows the language.
+//! Python holds one lock for all its threads while it calls this library. A launch that waits for a free entry of the
+//! device's queue must release it, because a host function that needs the lock may be queued before the launch. So
+//! must a thread that waits for a mutex whose owner is in such a launch. A hook releases the lock, so that this crate
+//! does not depend on Python.
 //!
-//! Establishes: a mutex that is held while something is launched is taken by [`lock_blocking`] only, so that nobody
-//! waits for its owner with what the owner needs to go on.
+//! Establishes: a mutex that is held over a launch is taken by [`lock_blocking`] only, so that no thread waits for its
+//! owner while it holds the lock that the owner needs.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 

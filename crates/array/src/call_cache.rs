@@ -1,10 +1,9 @@
-//! Calls that were planned before, found again by what decided the plan: operation, dtypes, layouts and
-//! the alignment of addresses.
+//! The cache of calls that were planned before. Its key is what determines the plan: operation, dtypes,
+//! layouts and the alignment of addresses.
 //!
-//! Programs repeat few calls, and what a call costs on the host is mostly deciding what to launch. A
-//! shortcut leaves only addresses and values of scalars to be filled in. A call that could end in another
-//! way than with one launch (an error, a copy of operands that overlap, a result known beforehand) takes
-//! none.
+//! Programs repeat few different calls, and the host time of a call is mostly planning. In a cached call
+//! only addresses and scalars are filled in. A call that may do anything but one launch (an error, a copy
+//! of operands that overlap, a result known beforehand) is not cached.
 
 use crate::array::GpuArray;
 use crate::elementwise::Arg;
@@ -19,13 +18,13 @@ use std::sync::{Arc, Mutex};
 
 /// Calls that are remembered; a new one takes the place of an old one.
 const CACHE_SLOTS: usize = 256;
-/// Addresses are told apart by their distance from a multiple of this, more than what is read at once.
+/// Addresses are distinguished by their distance from a multiple of this, more than what is read at once.
 const ALIGNMENT: u64 = 64;
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallKey {
-    /// An operation element by element, with the common type that the caller wishes.
+    /// An elementwise operation, with the common type that the caller requests.
     Pointwise(Op, Option<DType>),
     /// A reduction of the axes whose bits are set.
     Reduce { reduction: Reduction, dtype: Option<DType>, axes: u64, keepdims: bool },
@@ -112,16 +111,16 @@ pub(crate) struct PreparedLaunch {
     pub(crate) address_offsets: SmallVec<[usize; 4]>,
     /// Where each scalar is, and the type it has there.
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
-    /// What is asked of the runtime for each launch.
+    /// The workspace that each launch gets from the runtime.
     pub(crate) workspace: Option<ReductionWorkspace>,
 }
 
 /// The memory in which the parts of split runs are combined ([`crate::Runtime::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReductionWorkspace {
-    /// Bytes beside the tickets themselves.
+    /// Bytes beside the completion counters.
     pub(crate) nbytes: usize,
-    /// Where the address of these bytes is in the packed arguments; that of the tickets follows.
+    /// Where the address of these bytes is in the packed arguments; that of the counters follows.
     pub(crate) at: usize,
 }
 
@@ -201,7 +200,7 @@ impl CachedCall {
     }
 
     /// Puts addresses and values of the operands into the packed arguments. False when an operand does not
-    /// fit; whatever is out of range is for the long way to judge.
+    /// fit; values out of range take the general path.
     fn bind_operands(
         &self,
         ctx: &Arc<ArrayContext>,
@@ -257,7 +256,7 @@ fn usable_address(ctx: &Arc<ArrayContext>, array: &GpuArray) -> Result<Option<u6
     }
 }
 
-/// The shortcuts of a context.
+/// The cached calls of a context.
 pub(crate) struct CallCache(Mutex<Vec<Option<Arc<CachedCall>>>>);
 
 impl Default for CallCache {

@@ -1,5 +1,5 @@
-//! How a kernel walks over several operands at once: axes dropped, reversed, ordered and merged until
-//! as few as possible are left.
+//! The iteration plan of several operands: axes are dropped, reversed, sorted and merged until as few as possible are
+//! left (as in NumPy's `nditer`).
 
 use crate::layout::Layout;
 use rtcg_codegen::array::{IndexSpace, division_by};

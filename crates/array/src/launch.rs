@@ -45,7 +45,7 @@ impl Args {
 pub const BLOCK_THREADS: u32 = 256;
 
 impl DeviceInfo {
-    /// Whether threads are lanes of a processor's vectors: adjacent threads read adjacent elements, one at a time.
+    /// Whether the device is a SIMD CPU: adjacent threads read adjacent elements, one at a time.
     pub fn is_simd_cpu(&self) -> bool {
         self.vector_bytes == 1
     }

@@ -127,7 +127,7 @@ fn reduce_cached(
     Ok(result)
 }
 
-/// What is asked for, if calls like this one end in the same launch.
+/// What is requested, if calls like this one end in the same launch.
 fn call_key(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
     if fuse::is_active() || options.out.is_some() || options.mask.is_some() || options.initial.is_some() {
         return None;
@@ -343,7 +343,7 @@ fn unroll(pack: usize, itemsize: usize) -> usize {
 
 impl ReductionPlan {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
-    /// An expression that is reduced has the spread of the array that it would have been stored in.
+    /// An expression that is reduced has the plan of the array that it would have been stored in.
     pub(crate) fn new<const K: usize, const R: usize>(
         device_info: DeviceInfo,
         itemsize: usize,
@@ -380,7 +380,7 @@ impl ReductionPlan {
         Self { partition, reduce_contiguous, pack, itemsize, n_out, n_red, per_split, blocks, outputs_per_thread: 1 }
     }
 
-    /// The spread whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
+    /// The plan whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
     /// addresses that packs may be read from and written to; else the same. Nothing but `x` is read.
     fn with_outputs_per_thread(
         self,

@@ -11,11 +11,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Device memory that goes back when the last reference goes.
+/// Device memory that is freed with the last reference.
 pub trait Buffer: Send + Sync + Any {
     /// Address of the first byte on the device.
     fn device_ptr(&self) -> u64;
-    /// Told before work is enqueued that uses the memory.
+    /// Called before work is enqueued that uses the memory.
     fn record_use(&self) {}
     /// Waits for work with the memory that a copy to or from the host in the current stream would not wait for.
     ///
@@ -78,7 +78,8 @@ pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>
 pub trait Runtime: Send + Sync {
     /// What is known of the device.
     fn device_info(&self) -> DeviceInfo;
-    /// Tells contexts apart whose kernels may not reach each other's memory; 0 where that is not known.
+    /// A number that differs between contexts whose kernels may not access each other's memory; 0 where that is not
+    /// known.
     fn context(&self) -> u64 {
         0
     }
@@ -116,7 +117,7 @@ pub trait Runtime: Send + Sync {
     /// is captured, when its work is not done.
     ///
     /// # Errors
-    /// When the driver does not tell.
+    /// When the driver does not report it.
     fn stream_number(&self) -> Result<Option<u64>> {
         Ok(Some(0))
     }
@@ -135,7 +136,7 @@ pub trait Runtime: Send + Sync {
 /// Compiled kernels by what they do.
 type Kernels<K> = Mutex<FxHashMap<K, Arc<dyn Kernel>>>;
 
-/// A runtime with the kernels that arrays have already asked it for.
+/// A runtime with the kernels that arrays have compiled so far.
 pub struct ArrayContext {
     runtime: Arc<dyn Runtime>,
     device_info: DeviceInfo,
@@ -145,7 +146,7 @@ pub struct ArrayContext {
     fused_reductions: Kernels<(Reduce, Steps, u16)>,
     /// A word on the device that kernels set when an index is out of bounds.
     out_of_bounds: Mutex<Option<Arc<dyn Buffer>>>,
-    /// Whether a kernel that may set it was launched since it was looked at.
+    /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
     call_cache: CallCache,
     fft_tables: Mutex<TableCache>,
@@ -201,7 +202,7 @@ impl ArrayContext {
 
     /// The address of the word that a kernel sets when an index is out of bounds.
     pub(crate) fn out_of_bounds_flag(&self, is_checked: bool) -> Result<u64> {
-        // Memory is asked for, and cleared, with the lock held.
+        // Memory is requested, and cleared, with the lock held.
         let mut out_of_bounds = lock_blocking(&self.out_of_bounds);
         let buffer = match &*out_of_bounds {
             Some(buffer) => buffer.clone(),

@@ -1,8 +1,8 @@
-//! Whether the calling thread is inside of something that few threads ever are: a block, a stream, an allocator.
+//! Thread flags: whether the calling thread is inside a fused block, an entered stream or an allocator.
 //!
-//! Every call asks, and looking at a thread's own variables costs more than looking at a number. So threads are
-//! counted: where none is inside, which is nearly always, nobody looks further. Establishes: a thread's own
-//! variable is read in a function of its own, since compilers else read it first and ask for the number afterwards.
+//! Every call reads the flag, and a thread-local variable costs more to read than a global counter. So the threads
+//! inside are counted. Where the count is zero, which is nearly always, the thread-local is not read. Establishes: the
+//! thread-local is read in a function of its own, since compilers would otherwise read it before the counter.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,28 +1,29 @@
-//! What all reductions share: how the threads of a device share outputs, and how their values meet.
+//! What all reductions share: how the threads of a device are distributed over outputs, and how their values
+//! are combined.
 //!
-//! Each output has a group of threads of one block, and long runs are split over several blocks. A block
-//! leaves its values of split runs in scratch memory, and the block that draws the last ticket of an
-//! output's blocks combines them: store, fence, atomic on one side, atomic, fence, load on the other. The
-//! ticket wraps to zero by itself, so the next launch finds it as this one did, and one launch does for
-//! any size.
+//! Each output has a group of threads of one block. Long reductions are split over several blocks: a block
+//! leaves its partial result in scratch memory, and the block that increments the completion counter last
+//! combines the partial results. The order is store, fence, atomic on one side, and atomic, fence, load on
+//! the other. The counter wraps to zero by itself, so the next launch finds it as this one did, and one
+//! launch does for any size.
 //!
-//! Where waiting is cheap (on a GPU), a whole block works on one output and the device has room for more blocks,
-//! blocks *gather* instead (which takes registers, and so would leave fewer blocks on a full device): they
-//! draw their counters as they begin, when nobody waits for the answer, and send their values in words that
-//! hold a status too, as scans do (`look_back.rs`), to the block that began last. All that it waits for has
-//! begun, so the wait ends however few blocks are resident. It clears the words again.
+//! Blocks *gather* instead where waiting is cheap (on a GPU), a whole block works on one output, and the
+//! device can hold more blocks. (Gathering takes registers, so on a full device fewer blocks would be
+//! resident.) They increment their counters as they begin, when no thread waits for the answer. They pass
+//! their values as flagged values, as scans do (`look_back.rs`), to the block that began last. All blocks
+//! that it waits for have begun, so the wait ends however few blocks are resident. It clears the words again.
 //!
-//! Values are combined in an order that the shares alone decide; the operation has to be associative and
-//! commutative.
+//! Values are combined in an order that the work partition alone decides. The operation has to be
+//! associative and commutative.
 
 /// Threads of a block of every reduction.
 pub const REDUCE_THREADS: u32 = 256;
-/// Tickets that a launch may use; each has four bytes.
+/// Completion counters that a launch may use; each has four bytes.
 pub const COMPLETION_COUNTERS: usize = 4096;
 /// Bytes of the largest value that travels beside its status.
 pub(crate) const MAX_FLAGGED_BYTES: usize = 16;
-/// Bytes for the completion counters and, behind them, the words of blocks that gather, all of which are zero before and
-/// after each launch.
+/// Bytes for the completion counters and, behind them, the flagged values of blocks that gather. All of them are zero
+/// before and after each launch.
 pub const REDUCTION_STATE_BYTES: usize = COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES);
 
 /// How the threads of the device share outputs.
@@ -37,9 +38,9 @@ pub struct WorkPartition {
 }
 
 impl WorkPartition {
-    /// The share of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
+    /// The partition of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
     /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
-    /// tells a GPU from a device that runs warps as vectors, where warps that share such an output cost more than a
+    /// is false for a device that runs warps as vectors, where warps that share such an output cost more than a
     /// further block, and blocks should not wait for each other.
     pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
@@ -69,7 +70,7 @@ impl WorkPartition {
             .split(splits, outputs, resident, is_simt)
     }
 
-    /// The same teams with each run cut into `splits` parts.
+    /// The same threads per output with each run split into `splits` parts.
     pub fn split(self, splits: usize, outputs: usize, resident: usize, is_simt: bool) -> Self {
         let is_full = outputs.div_ceil(self.outputs_per_block()).max(1) * splits >= resident;
         let gather = is_simt && splits > 1 && self.threads_per_output == REDUCE_THREADS && !is_full;
@@ -82,7 +83,7 @@ impl WorkPartition {
     }
 }
 
-/// Room for values in shared memory whatever constructors they have, exchange inside of a warp and of a
+/// Storage for values in shared memory whatever constructors they have, exchange within a warp and within a
 /// block, and the loop over a block's outputs.
 pub(crate) const COMBINE: &str = "\
 namespace rtcg {
@@ -113,7 +114,7 @@ template <class T> struct words
       for (int k = 0; k < (int)sizeof(T); ++k) reinterpret_cast<unsigned char *>(&value)[k] = bytes[k];
   }
 };
-// What nobody reads again needs no copy in the first-level cache.
+// What is not read again needs no copy in the first-level cache.
 template <class P> __device__ __forceinline__ void load_no_allocate(P &to, const P *from)
 {
   if constexpr (sizeof(P) % 16 == 0 && alignof(P) >= 16)
@@ -164,7 +165,7 @@ template <int threads, class T, class Op> __device__ __forceinline__ T block_red
   }
   return acc;
 }
-// The values of each output's team; its lane 0 gets the result.
+// The values of each output's threads; their lane 0 gets the result.
 template <int threads, int threads_per_output, bool reduce_contiguous, class T, class Op> __device__ __forceinline__ T reduce_per_output(T acc, Op op)
 {
   if constexpr (threads_per_output == 1) return acc;
@@ -184,7 +185,7 @@ template <int threads, int threads_per_output, bool reduce_contiguous, class T, 
     return acc;
   }
 }
-// Whether all other blocks that count on this ticket have been here; what they wrote before can be read.
+// Whether all other blocks that increment this counter have done so; what they wrote before can be read.
 __device__ __forceinline__ bool is_last_block(unsigned *ticket, unsigned count)
 {
   __shared__ bool last;
@@ -347,7 +348,7 @@ mod tests {
             WorkPartition::new(3, 1 << 24, true, 1056, true),
             WorkPartition { threads_per_output: 256, splits: 352, gather: false }
         );
-        // Sixty-four outputs side by side: four threads of a block would be idle but for their teams.
+        // Sixty-four adjacent outputs would leave threads of a block without one, so eight share each.
         assert_eq!(
             WorkPartition::new(64, 1 << 20, false, 1056, true),
             WorkPartition { threads_per_output: 8, splits: 528, gather: false }

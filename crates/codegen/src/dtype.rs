@@ -90,7 +90,7 @@ const TABLE: [Row; 15] = [
 
 impl DType {
     /// The dtype with NumPy's kind letter (`dtype.kind`) and item size in bytes. Records have the
-    /// letter `V`; bfloat16, of the same letter, is told apart by its name ([`DType::from_name`]).
+    /// letter `V`; bfloat16, of the same letter, is distinguished by its name ([`DType::from_name`]).
     pub fn from_numpy(kind: char, itemsize: usize) -> Result<DType, UnknownDType> {
         let unknown = || UnknownDType(format!("of kind '{kind}' and {itemsize} bytes"));
         if kind == 'V' && itemsize > 0 {

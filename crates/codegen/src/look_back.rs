@@ -1,13 +1,13 @@
 //! What all scans share: one pass over memory by decoupled look-back, after D. Merrill and M. Garland,
 //! "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016).
 //!
-//! A block takes the next tile by ticket, so the tiles before it belong to blocks that are running or
-//! done: waiting for them ends whatever the number of resident blocks is. It publishes its tile's sum,
+//! A block takes the next tile number from an atomic counter, so the tiles before it belong to blocks that are running
+//! or done: waiting for them ends whatever the number of resident blocks is. It publishes its tile's sum,
 //! then walks back over its predecessors, a warp of them at a time, until it meets one whose prefix is
 //! known.
 //!
-//! A value travels in 64-bit words, each of which holds 32 bits of it and the status: a reader that finds
-//! the same status in all of them has the value, without fences. Values of more than 16 bytes are
+//! A flagged value consists of 64-bit words, each of which holds 32 bits of the value and the status: a reader that
+//! finds the same status in all of them has the value, without fences. Values of more than 16 bytes are
 //! stored, fence, status; readers take status, fence, value.
 //!
 //! Inside a warp, adjacent lanes hold adjacent groups of a few elements, so that memory is read and
@@ -30,8 +30,8 @@ pub struct ScanTiling {
 }
 
 impl ScanTiling {
-    /// The shape for items of `itemsize` bytes. `is_simt` tells a GPU from a device that runs a
-    /// warp as vectors, which does best with one warp and long tiles.
+    /// The shape for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a
+    /// device that runs a warp as vectors, which does best with one warp and long tiles.
     pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
         if !is_simt {
             let packs_per_thread = (512 / itemsize.max(1)).clamp(1, 128) as u32;
@@ -61,7 +61,7 @@ impl ScanTiling {
     }
 }
 
-/// Bytes before the status words: the ticket, and from 64 on room for one item.
+/// Bytes before the status words: the tile counter, and from 64 on space for one item.
 pub(crate) fn state_header_bytes(itemsize: usize) -> usize {
     64 + itemsize.next_multiple_of(16)
 }

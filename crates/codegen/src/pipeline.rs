@@ -1,10 +1,10 @@
-//! Scans of long inputs on devices that copy in bulk (compute capability 9.0 and later): warps with a task
-//! each, so that memory is never idle while a block looks back.
+//! Scans of long inputs on devices with bulk copies (compute capability 9.0 and later): persistent,
+//! warp-specialized blocks, so that memory is never idle while a block looks back.
 //!
-//! A block stays, and has a ring of tiles in shared memory. One warp draws tickets and asks for tiles; some
-//! warps sum them up as they come and publish the sums; one warp looks back for what comes before
-//! each tile; the others scan the tiles and write them. Without this split all resident blocks load, look back
-//! and write at the same time, and memory waits while they look back.
+//! A block has a ring of tiles in shared memory. One warp takes tile numbers and starts the copies; some warps
+//! sum the tiles up as they arrive and publish the sums; one warp looks back for the prefix of each tile; the
+//! others scan the tiles and write them. Without this specialization all resident blocks load, look back and
+//! write at the same time, and memory waits while they look back.
 //!
 //! The tiles of a block come in rising order, and a sum is published whatever the scan of an earlier tile
 //! waits for, so the look-back ends as it does in `look_back.rs`.
@@ -29,7 +29,7 @@ impl Pipeline {
     const MIN_STAGES: u32 = 4;
 
     /// The pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` for each
-    /// element, in `room` bytes of shared memory. None where tiles are too large for it, or are not read in
+    /// element, in `room` bytes of shared memory. None where tiles are too large for that, or are not read in
     /// packs, or items do not travel beside their status.
     pub fn new(shape: ScanTiling, item_bytes: usize, element_bytes: usize, room: u32) -> Option<Self> {
         let stage_bytes = u32::try_from(shape.tile_items() * element_bytes).ok()?;

@@ -3,11 +3,11 @@
 //!
 //! Three forms come from one description. *Flat*: every array is addressed by the pointer the user
 //! declared. *Packed*: arrays whose elements the snippet names only as `x[i]` are read and written in
-//! vectors of up to 16 bytes; inside the snippet such an array is a stand-in of the same name whose
-//! `operator[]` gives the element in registers. *Strided*: arrays of any layout, broadcast to one shape,
-//! with stand-ins that find the element's address. The snippet's text is never edited, and the
-//! stand-ins shadow the parameters, so a snippet cannot reach an element by a way the analysis missed
-//! but through a macro; snippets with macros of their own get the flat form.
+//! vectors of up to 16 bytes; inside the snippet such an array is a proxy of the same name whose
+//! `operator[]` returns the element in registers. *Strided*: arrays of any layout, broadcast to one shape,
+//! with proxies that compute the element's address. The snippet's text is never edited, and the proxies
+//! shadow the parameters, so a snippet cannot access an element in a way the analysis missed, except
+//! through a macro; snippets with macros of their own get the flat form.
 
 use crate::carg::Argument;
 use crate::snippet::{self, ControlFlow, ElementUse};
@@ -75,7 +75,7 @@ impl Pointwise {
         self.arguments.iter().map(one).collect()
     }
 
-    /// Whether stand-ins may replace the arrays: the snippet's own text is all there is to read.
+    /// Whether proxies may replace the arrays: the snippet's own text is all there is to read.
     pub fn can_substitute_arrays(&self) -> bool {
         let ControlFlow { changes_index, has_directives, .. } = snippet::control_flow(&self.operation);
         let user_headers = self.preamble.contains("#include \"");
@@ -158,7 +158,7 @@ impl Pointwise {
         }
     }
 
-    /// Headers, stand-ins and the user's preamble.
+    /// Headers, proxies and the user's preamble.
     pub(crate) fn put_head(&self, out: &mut String, access: &Access) {
         put_headers(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {

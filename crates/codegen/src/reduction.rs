@@ -2,7 +2,7 @@
 //!
 //! *Full* reductions fold each thread's elements, then each block's threads, then the blocks' results;
 //! *axis* reductions give each output a group of threads, and split long runs over blocks. Either is one
-//! launch; `block_reduce.rs` tells how.
+//! launch; see `block_reduce.rs`.
 //!
 //! The order in which elements are combined is not defined: `reduce_expr` must be associative and
 //! commutative, and `neutral` its neutral element.
@@ -82,7 +82,7 @@ impl Reduction {
         out.push_str("{\n");
         map.put_names(&mut out, access);
         self.put_reduce(&mut out);
-        // A ticket is drawn where nobody waits for it.
+        // The completion counter is incremented where no thread waits for it.
         let _ = write!(
             out,
             "  constexpr bool rtcg_gathers = {gather} && rtcg::flagged_values<rtcg_out_type>::fits;\n\

@@ -1,6 +1,6 @@
 //! The generator of scans: one pass over memory, with segments and statements that use the results.
 //!
-//! `look_back.rs` tells how. `scan_expr` must be associative; it need not commute.
+//! see `look_back.rs`. `scan_expr` must be associative; it need not commute.
 
 use crate::block_reduce::COMBINE;
 use crate::carg::{Argument, CType};
@@ -36,7 +36,7 @@ pub struct Scan {
     pub neutral: Option<String>,
     /// The item of `i`.
     pub input_expr: String,
-    /// Combines `a` (earlier) and `b`; `across_seg_boundary` tells whether a segment starts in `b`.
+    /// Combines `a` (earlier) and `b`; `across_seg_boundary` is true if a segment starts in `b`.
     pub scan_expr: String,
     /// Executed for each `i` with `item`, `prev_item` and `last_item`.
     pub output_statement: String,
@@ -277,7 +277,7 @@ impl Scan {
         }
     }
 
-    /// Arrays with stand-ins for packs, in the input or in the output.
+    /// Arrays with proxies for packs, in the input or in the output.
     fn packed<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = (&'a Argument, ElementUse)> + 'a {
         let used = self.arguments.iter().zip(uses).filter(|(a, used)| a.is_vector && **used != ElementUse::Unused);
         used.map(|(a, used)| (a, *used))

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-/// A token: comments and white space are gone, literals are one token.
+/// A token: comments and white space are removed, literals are one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
     /// An identifier or keyword.
@@ -130,7 +130,7 @@ pub struct ControlFlow {
     pub has_directives: bool,
 }
 
-/// Looks at a snippet that is executed for each `i`.
+/// Analyses a snippet that is executed for each `i`.
 pub fn control_flow(text: &str) -> ControlFlow {
     let tokens = tokens(text);
     let jumps = tokens.iter().any(|t| {

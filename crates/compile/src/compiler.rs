@@ -304,7 +304,7 @@ impl<'a> Plan<'a> {
         Ok(artifact)
     }
 
-    /// The output, unless it has warnings and `-Werror all-warnings` was asked for.
+    /// The output, unless it has warnings and `-Werror all-warnings` was requested.
     fn accept(&self, output: nvrtc::Output) -> Result<nvrtc::Output, nvrtc::Failure> {
         if !self.options.warnings_are_errors || !output.log.contains("warning") {
             return Ok(output);

@@ -13,7 +13,7 @@ pub enum ErrorKind {
     Option,
     /// No compiler that could do it was found: install one.
     CompilerMissing,
-    /// The compiler cannot produce what was asked for: another target or compiler is needed.
+    /// The compiler cannot produce what was requested: another target or compiler is needed.
     Unsupported,
     /// Files could not be read or written, or the compiler broke down.
     Io,

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Source lines that are shown with their neighbours.
+/// Source lines that are shown with their adjacent lines.
 const LINES: usize = 20;
 /// Characters of a line that are shown.
 const WIDTH: usize = 300;

@@ -1,9 +1,9 @@
 //! Which files a program includes: a scan of `#include` lines that ignores conditions.
 //!
-//! NVRTC does not tell which headers it read, and the cache must know. So every include that any
+//! NVRTC does not report which headers it read, and the cache must know. So every include that any
 //! branch of the preprocessor could take is followed: the result is a superset of what the
 //! compiler reads, which makes a cache entry stale too early at worst, never too late. Places
-//! where a header was looked for and not found are part of the result too: a file that appears
+//! where a header was searched for and not found are part of the result too: a file that appears
 //! there later would change the meaning of the program.
 //!
 //! The scan also decides which virtual headers NVRTC is given: the shims that are used, and a
@@ -92,7 +92,7 @@ pub(crate) struct Scan {
     pub(crate) uncacheable: Option<&'static str>,
 }
 
-/// Where headers are looked for.
+/// Where headers are searched.
 pub(crate) struct SearchPath<'a> {
     /// The user's directories, in order.
     pub(crate) user: &'a [PathBuf],

@@ -15,7 +15,7 @@ pub(crate) fn load() -> Result<&'static NvJitLinkTable, CompileError> {
     })
 }
 
-/// What nvJitLink must be told again of the options that NVRTC got: code is made by it.
+/// The options of NVRTC that nvJitLink needs too, since it generates the code.
 pub(crate) fn options(nvrtc: &[String]) -> Vec<String> {
     nvrtc.iter().flat_map(|option| translate(option)).collect()
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// NVRTC looks for quoted headers in the directory of the program's name, which would be the
 /// current directory. The source is no file, so its name gets a directory that does not exist.
-/// (`--no-source-include` is of no use: it also forbids headers to include their neighbours.)
+/// (`--no-source-include` is of no use: it also forbids headers to include others of their directory.)
 const NOWHERE: &str = "/rtcg-no-directory/";
 
 /// One run of NVRTC.

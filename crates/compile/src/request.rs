@@ -1,4 +1,4 @@
-//! What is asked of the compiler and what comes back.
+//! Compile requests and their results.
 
 use crate::arch::Arch;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ impl CompileRequest {
 pub struct Artifact {
     /// The binary, without a terminating NUL (also for PTX).
     pub bytes: Arc<[u8]>,
-    /// What the bytes are. PTX may come where a cubin was asked for: when the compiler is older
+    /// What the bytes are. PTX may come where a cubin was requested: when the compiler is older
     /// than the device, the driver does the rest.
     pub kind: BinaryKind,
     /// What the compiler printed (warnings).

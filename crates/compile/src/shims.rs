@@ -127,7 +127,7 @@ pub(crate) fn texture_references(texts: &[&str]) -> &'static str {
 const TEXTURE_REFERENCES: &str = include_str!("headers/texture-references.hpp");
 
 /// The source with the word `static` blanked where it stands before a texture or surface reference:
-/// the variable must be seen from outside, and nothing is told apart by it.
+/// the variable must be seen from outside, and nothing is distinguished by it.
 pub(crate) fn without_static(source: &str) -> std::borrow::Cow<'_, str> {
     let mut text = std::borrow::Cow::Borrowed(source);
     for (at, word) in source.match_indices("static") {

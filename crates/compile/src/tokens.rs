@@ -1,4 +1,4 @@
-//! C++ text to words and signs, for reading declarations: comments and literals are gone, object
+//! C++ text to words and signs, for reading declarations: comments and literals are removed, object
 //! macros are replaced.
 //!
 //! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of
@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 /// What stands for something that cannot be known without the compiler.
 pub(crate) const UNKNOWN_TYPE: &str = "?";
 
-/// How often a macro is looked for in what a macro became.
+/// How often a macro is searched for in what a macro became.
 const MAX_NESTING: usize = 8;
 
 /// From here on macros are no longer replaced: they may grow without bound.

@@ -1,9 +1,9 @@
-//! One number that changes whenever something happens that calls made very often would have to look at.
+//! The epoch: one number that changes whenever a prepared launch would have something to check again.
 //!
-//! A trace begins, the process forks, a context goes, a stream is entered: each is rare, and a launch that asked
-//! after all of them would spend more time on that than on the rest. So whoever makes such a change calls
-//! [`advance_epoch`], and who has looked at everything remembers the number that [`current_epoch`] gave *before* it looked.
-//! As long as that is still the present one, nothing needs to be looked at again.
+//! A trace begins, the process forks, a context is destroyed, a stream is entered. Each is rare, and a launch that
+//! checked for all of them would spend more time on that than on the rest. So code that makes such a change calls
+//! [`advance_epoch`]. Code that checks everything reads [`current_epoch`] *before* it checks and stores that number.
+//! As long as the stored number is the current one, nothing needs to be checked again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,14 +16,14 @@ struct Epoch(AtomicUsize);
 
 static EPOCH: Epoch = Epoch(AtomicUsize::new(NEVER + 1));
 
-/// The number of the present epoch.
+/// The current epoch.
 #[inline(always)]
 pub fn current_epoch() -> usize {
     EPOCH.0.load(Ordering::Acquire)
 }
 
-/// Says that the epoch are others now. To be called after the change. It may be called in a forked
-/// child and by a handler of signals.
+/// Starts a new epoch. To be called after the change. It may be called in a forked child and by a signal
+/// handler.
 pub fn advance_epoch() {
     EPOCH.0.fetch_add(1, Ordering::AcqRel);
 }

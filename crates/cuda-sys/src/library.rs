@@ -33,7 +33,7 @@ pub(crate) struct LibrarySearch {
     pub(crate) name: &'static str,
     /// The environment variable that names its file; nothing else is tried then, and `none` means that there is none.
     pub(crate) variable: &'static str,
-    /// What the loader's own path is asked for.
+    /// File names that are searched on the loader's own path.
     pub(crate) loader_names: &'static [&'static str],
     /// Whether a file of a directory is the library.
     pub(crate) is_file: fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! Keeps a cache below its size, dropping what was used longest ago.
+//! Limits the size of a cache, by evicting the least recently used files.
 //!
 //! The files are counted when this process has stored a sixteenth of the limit since it last did so, or when no process
 //! has for an hour; so the limit can be overstepped by that much per process for a while.

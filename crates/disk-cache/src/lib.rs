@@ -1,11 +1,12 @@
-//! A cache on disk that processes share: files named by keys, in a folder that is kept below a size.
+//! A cache on disk that processes share: files named by keys, in a folder of limited size.
 //!
 //! Establishes: other processes see a file whole or not at all, since it is written under a temporary name and renamed,
-//! so that they need no lock (a loss of power may leave a short one: it is not synced); what was used longest ago goes first; what lies beside the cache's own files is
-//! neither counted nor removed. What a file says, and whether it was damaged, is the caller's business.
+//! so that they need no lock (a loss of power may leave a truncated one, as files are not synced). The least recently
+//! used files are evicted first. Files of others in the folder are neither counted nor removed. The caller checks a
+//! file's contents, and whether it was damaged.
 //!
-//! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by
-//! nobody else, as befits what is executed.
+//! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by no
+//! one else, as is needed for code that is executed.
 
 #![forbid(unsafe_code)]
 

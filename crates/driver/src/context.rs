@@ -63,8 +63,8 @@ impl std::fmt::Debug for Context {
 }
 
 impl PartialEq for Context {
-    /// The same driver context. A handle may be used again after its context is gone, so contexts
-    /// that are gone equal only themselves.
+    /// The same driver context. A handle may be used again after its context was destroyed, so contexts
+    /// that were destroyed equal only themselves.
     fn eq(&self, other: &Self) -> bool {
         let same_handle = self.0.handle == other.0.handle && self.0.table == other.0.table;
         Arc::ptr_eq(&self.0, &other.0) || (same_handle && self.is_alive() && other.is_alive())
@@ -119,7 +119,7 @@ impl Context {
         Ok(Self::from_parts(device, handle, ContextKind::Primary))
     }
 
-    /// Wraps the context that is current in the driver, whoever made it, and pushes it.
+    /// Wraps the context that is current in the driver, whichever library made it, and pushes it.
     pub fn attach() -> Result<Self> {
         let ctx = Self::foreign().ok_or_else(|| {
             let detail = "no context is current in this thread";
@@ -129,7 +129,7 @@ impl Context {
         Ok(ctx)
     }
 
-    /// The context that is current in a driver though nobody pushed it here.
+    /// The context that is current in a driver though it was not pushed by this crate.
     fn foreign() -> Option<Self> {
         if process::is_forked() {
             return None;
@@ -515,7 +515,7 @@ impl Context {
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
-    /// the context is gone, the process forked or about to exit.
+    /// the context was destroyed, the process forked or about to exit.
     pub(crate) fn cleanup(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
         if process::is_forked_or_exiting() {
             return Ok(());
@@ -528,7 +528,7 @@ impl Context {
         free(self.0.table)
     }
 
-    /// [`Context::cleanup`] for a drop, where an error has nobody to go to but the hook.
+    /// [`Context::cleanup`] for a drop, where an error can only be passed to the hook.
     pub(crate) fn drop_resource(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
         if let Err(error) = in_relaxed_mode(|| self.cleanup(free)) {
             drivers::report_cleanup(&error);

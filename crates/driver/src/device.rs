@@ -184,8 +184,8 @@ impl Device {
         Ok(can != 0)
     }
 
-    /// What a pair of devices can do: an attribute of `CUdevice_P2PAttribute`. Asking for a device and itself is an
-    /// error, as is asking for devices of different drivers.
+    /// What a pair of devices can do: an attribute of `CUdevice_P2PAttribute`. A query for a device and itself is an
+    /// error, as is one for devices of different drivers.
     pub fn p2p_attribute(&self, attribute: CUdevice_P2PAttribute, peer: &Device) -> Result<i32> {
         if self.table != peer.table {
             let (one, other) = (self.ordinal, peer.ordinal);
@@ -205,7 +205,7 @@ impl Device {
         Context::create(*self, flags)
     }
 
-    /// The flags of the device's primary context, as `CUctx_flags`, and whether somebody has retained it.
+    /// The flags of the device's primary context, as `CUctx_flags`, and whether it is retained.
     pub fn primary_context_state(&self) -> Result<(u32, bool)> {
         let (mut flags, mut is_active) = (0, 0);
         // SAFETY: writes an unsigned int and an int.

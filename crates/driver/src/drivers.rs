@@ -26,8 +26,8 @@ type CleanupHook = Box<dyn Fn(&Error) + Send + Sync>;
 static NOTICE: Mutex<Option<NoticeHook>> = Mutex::new(None);
 static CLEANUP: OnceLock<CleanupHook> = OnceLock::new();
 
-/// Sets who tells the user what [`notify`] is given, such as that the virtual GPU is used because there is
-/// no real one. Without a hook the text goes to standard error.
+/// Sets the hook that shows the texts of [`notify`] to the user, such as that the virtual GPU is used because
+/// there is no real one. Without a hook the text is printed to standard error.
 pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
     *NOTICE.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
 }
@@ -180,7 +180,7 @@ fn notify_virtual_gpu(reason: &str) {
     notify(&text);
 }
 
-/// Tells the user something that is no error; see [`set_notice_hook`].
+/// Shows the user a notice that is no error; see [`set_notice_hook`].
 pub fn notify(text: &str) {
     // The hook may wait for an interpreter whose holder is about to tell something, too.
     let hook = NOTICE.lock().unwrap_or_else(|e| e.into_inner()).clone();

@@ -157,7 +157,7 @@ fn capture_detail(code: CUresult) -> Option<&'static str> {
              use another stream, or copy before the capture begins or after it has ended"
         }
         CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => {
-            "a call that a capture does not allow has failed; end the capture, which gives no graph, and begin anew"
+            "a call that a capture does not allow has failed; end the capture, which gives no graph, and begin a new one"
         }
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! Events: marks in streams, and the time between them.
 //!
-//! Establishes: an event that was closed, or whose context is gone, is never given to a driver.
+//! Establishes: an event that was closed, or whose context was destroyed, is never given to a driver.
 
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -76,7 +76,7 @@ impl Function {
         Self(inner)
     }
 
-    /// The (mangled) name it was asked for by.
+    /// The (mangled) name it was requested by.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -136,7 +136,7 @@ impl Function {
         found.as_ref()
     }
 
-    /// The kernel's parameters, asked from the driver once; `None` when the driver cannot tell
+    /// The kernel's parameters, asked from the driver once; `None` when the driver cannot report
     /// (before CUDA 12.4).
     pub fn params(&self) -> Option<&[Param]> {
         self.0.params.get_or_init(|| self.ask_params()).as_deref()
@@ -150,7 +150,7 @@ impl Function {
         self.0.module.context().hold_current(|| Ok(self.list_params())).unwrap_or(None)
     }
 
-    /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot tell.
+    /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot report.
     fn list_params(&self) -> Option<Vec<Param>> {
         let mut params = Vec::new();
         loop {

@@ -50,7 +50,7 @@ pub(crate) fn release(call: &'static str, object: impl Sized) {
     }
 }
 
-/// Runs `body`; a panic is reported as a failed clean-up, there being nobody to return it to.
+/// Runs `body`; a panic is reported as a failed clean-up, since no caller could get it.
 fn without_panic(call: &'static str, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

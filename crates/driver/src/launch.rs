@@ -247,7 +247,7 @@ fn natural_layout(args: &[(usize, usize)]) -> Vec<Param> {
 impl Function {
     /// Launches the kernel with packed arguments. Returns when the launch is queued.
     ///
-    /// More dynamic shared memory than kernels get by default is asked for where `shared_bytes`
+    /// More dynamic shared memory than kernels get by default is requested where `shared_bytes`
     /// needs it.
     ///
     /// # Safety
@@ -346,8 +346,8 @@ impl Function {
         self.launch_failed("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
     }
 
-    /// What comes before each launch: the table and the stream's handle, once nothing that can be told
-    /// beforehand stands against it.
+    /// Prepares each launch: the driver table and the stream's handle, after all checks that are possible
+    /// before the launch.
     #[inline(always)]
     fn check_launch(
         &self,

@@ -1,4 +1,4 @@
-//! Why a launch failed: limits of the device and of the kernel against what was asked for.
+//! Why a launch failed: limits of the device and of the kernel against what was requested.
 //! Nothing here runs before a launch has failed.
 
 use crate::error::Error;
@@ -134,7 +134,7 @@ impl Function {
         let ctx = self.0.module.context();
         match crate::context::Context::current() {
             None => Some("no context is current in this thread".to_owned()),
-            Some(_) if !ctx.is_alive() => Some("the kernel's context is gone".to_owned()),
+            Some(_) if !ctx.is_alive() => Some("the kernel's context was destroyed".to_owned()),
             Some(current) if current != *ctx => {
                 Some("the kernel was loaded in another context than the current one".to_owned())
             }

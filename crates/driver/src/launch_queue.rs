@@ -32,7 +32,7 @@ impl PendingWork {
         Self(())
     }
 
-    /// Nobody will say when the device has what it waits for.
+    /// It is not known when the device has what it waits for.
     pub(crate) fn leak() {
         std::mem::forget(Self::new());
     }

@@ -2,7 +2,7 @@
 //!
 //! Where machine code is loaded nvJitLink links all inputs to a cubin. Elsewhere it makes PTX of those that hold
 //! LTO-IR, which the driver then links with the others: functions of LTO-IR may call those of PTX, while those of
-//! LTO-IR that only PTX calls are gone by then.
+//! LTO-IR that only PTX calls have been removed by then.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::nvjitlink::{LinkFailure, LinkInput, LinkSource, nvJitLinkInputType, nvJitLinkResult};

@@ -132,7 +132,7 @@ impl Module {
         let _ = self.0.signatures.set(Box::new(look_up));
     }
 
-    /// Says that the source may declare texture references: the first launch of each kernel then looks whether
+    /// Says that the source may declare texture references: the first launch of each kernel then checks that
     /// those that it reads ([`Signature::textures`]) are bound.
     pub fn note_texture_references(&self) {
         self.0.has_textures.store(true, Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl Module {
     }
 
     /// Unloads the module while references to it and to its kernels remain, which become
-    /// unusable. Calling it again does nothing. The module of a [`Library`] stays loaded until that goes.
+    /// unusable. Calling it again does nothing. The module of a [`Library`] stays loaded until the library is unloaded.
     ///
     /// As in CUDA, no kernel of it may be running at that moment.
     pub fn close(&self) -> Result<()> {
@@ -293,7 +293,7 @@ pub(crate) fn named(error: Error, name: &str) -> Error {
     }
 }
 
-/// Says which kernels `holder` has when another was asked for.
+/// Says which kernels `holder` has when another was requested.
 pub(crate) fn with_choice<'a>(error: Error, holder: &str, mut kernels: impl Iterator<Item = &'a str>) -> Error {
     let detail = error.detail.clone().unwrap_or_default();
     let mut names: Vec<&str> = kernels.by_ref().take(8).collect();

@@ -32,9 +32,9 @@ pub struct Multiprocessor {
     pub partitions: u32,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
-    /// Bytes of shared memory that a block may have unless its kernel asks for more.
+    /// Bytes of shared memory that a block may have unless its kernel requests more.
     pub shared_per_block: u32,
-    /// Bytes of shared memory that a block may have when its kernel asks for it.
+    /// Bytes of shared memory that a block may have when its kernel requests it.
     pub shared_per_block_optin: u32,
     /// Bytes of each block's share that the system keeps.
     pub shared_reserved: u32,

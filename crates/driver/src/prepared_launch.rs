@@ -1,9 +1,9 @@
-//! Launches of a kernel that was launched before, while nothing has happened that launches must look at.
+//! Prepared launches: launches of a kernel that was launched before, while the epoch has not changed.
 //!
-//! Establishes: a kernel that is ready is of a module and a context that were not given up, the process is not
-//! forked, no trace is made, and no stream is captured or entered. All of these change the number of
-//! [`epoch`], so that one comparison tells. Which context is current is left
-//! to the driver, which refuses a kernel of another one; then [`Function::launch`] finds out more.
+//! Establishes: the module and the context of a prepared kernel are not closed, the process is not forked, no
+//! trace is written, and no stream is captured or entered. All of these advance the [`epoch`], so that one
+//! comparison is enough. The current context is left to the driver, which refuses a kernel of another one; then
+//! [`Function::launch`] finds out more.
 
 use crate::context::Context;
 use crate::function::Function;
@@ -35,14 +35,14 @@ pub(crate) struct PreparedLaunch<'f> {
 }
 
 impl Function {
-    /// Whether nothing has happened since the last launch that the next one must look at.
+    /// Whether the epoch has not changed since the last launch, so that nothing has to be checked again.
     #[inline(always)]
     pub fn is_prepared(&self) -> bool {
         self.0.prepared.epoch.load(Ordering::Acquire) == epoch::current_epoch()
     }
 
-    /// The kernel ready to be launched with so many bytes of dynamic shared memory into `stream`; `None` where
-    /// something must be looked at first, which [`Function::launch`] does.
+    /// The kernel prepared for launches with so many bytes of dynamic shared memory into `stream`. `None` where
+    /// something must be checked first, which [`Function::launch`] does.
     #[inline(always)]
     pub(crate) fn prepared_launch(&self, shared_bytes: u32, stream: Option<&Stream>) -> Option<PreparedLaunch<'_>> {
         let inner = &*self.0;

@@ -1,6 +1,6 @@
 //! Streams: queues of work in order.
 //!
-//! Establishes: a stream that was closed, or whose context is gone, is never given to a driver.
+//! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
 //! What `None` means where a stream is optional is decided in one place, [`handle_for`].
 
 use crate::context::{Context, current_table};

@@ -43,7 +43,7 @@ enum Backing {
 }
 
 /// What is bound to the variables of a module, by their addresses: as with the driver's
-/// references, it stays bound when nobody holds the reference any more.
+/// references, it stays bound when the reference has been dropped.
 #[derive(Default)]
 pub(crate) struct References {
     textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<Settings>>>>,
@@ -436,8 +436,8 @@ impl Module {
 }
 
 impl Function {
-    /// Tells the user about texture references that the kernel reads though nothing is bound to them: what the
-    /// kernel then gets depends on the device. It may not come to the reads, so this is no error.
+    /// Warns of texture references that the kernel reads though nothing is bound to them: what it reads then
+    /// depends on the device. The kernel may not execute the reads, so this is no error.
     #[cold]
     #[inline(never)]
     pub(crate) fn check_bound_textures(&self) {

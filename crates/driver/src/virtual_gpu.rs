@@ -11,8 +11,8 @@ pub fn table() -> &'static DriverTable {
     rtcg_vgpu::table()
 }
 
-/// Whether the state of every byte of device memory is followed: accesses outside of allocations or
-/// reads of what nobody wrote are looked for.
+/// Whether the state of every byte of device memory is tracked, to find accesses outside of allocations or
+/// uninitialised reads.
 pub(crate) fn checks_memory(table: &DriverTable) -> bool {
     let checks = || check::enabled();
     table == self::table() && (checks().memory || checks().init)

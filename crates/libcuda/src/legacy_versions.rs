@@ -1,4 +1,4 @@
-//! Functions as earlier CUDA versions had them, where that differs from the declaration list:
+//! Legacy versions of functions, where they differ from the declaration list:
 //! the same arguments under an older symbol, or other arguments.
 //!
 //! `cuCtxCreate` of CUDA 2 is among them although contexts of that time had 32-bit pointers: it

@@ -44,7 +44,7 @@ fn symbols_by_name() -> &'static HashMap<&'static str, Vec<&'static SymbolVersio
 }
 
 /// The newest form that the version knows. A thread's own form is preferred among equally new
-/// ones where it is asked for.
+/// ones where it is requested.
 fn find(
     name: &str,
     version: u32,

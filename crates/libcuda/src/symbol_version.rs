@@ -1,4 +1,4 @@
-//! One form of a driver function: which CUDA version knows it, and where it is.
+//! One symbol version of a driver function: the CUDA version that introduced it, and its address.
 
 use std::ffi::c_void;
 
@@ -14,7 +14,7 @@ pub(crate) enum NullStream {
 /// A form of a driver function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SymbolVersion {
-    /// The name without suffixes, as `cuGetProcAddress` is asked for it.
+    /// The name without suffixes, as it is passed to `cuGetProcAddress`.
     pub(crate) name: &'static str,
     /// The exported symbol.
     pub(crate) symbol: &'static str,

@@ -278,7 +278,7 @@ fn resolve_barriers(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result
     Ok(progress)
 }
 
-/// Lets the threads `here` go on, with the reduction of their predicates if one is asked for.
+/// Lets the threads `here` go on, with the reduction of their predicates if one is requested.
 fn complete(threads: &mut [Thread<'_>], block: &Block<'_>, here: &[usize]) -> Result<(), String> {
     let mut truths = vec![];
     for &i in here {

@@ -1,9 +1,9 @@
-//! Diagnostics: what is wrong with a text, where, and of which kind, so that a consumer can tell
-//! "this is not PTX" from "this is PTX nobody here executes".
+//! Diagnostics: what is wrong with a text, where, and of which kind, so that a consumer can distinguish
+//! "this is not PTX" from "this is PTX that is not supported here".
 
 use crate::ast::Span;
 
-/// What kind of complaint a diagnostic is.
+/// The kind of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DiagnosticKind {
     /// The text does not follow the grammar.
@@ -16,12 +16,12 @@ pub enum DiagnosticKind {
     Semantic,
 }
 
-/// One complaint about a text.
+/// One diagnostic of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Its kind.
     pub kind: DiagnosticKind,
-    /// The bytes it speaks of.
+    /// The bytes it refers to.
     pub span: Span,
     /// One line, without position.
     pub message: String,

@@ -12,7 +12,7 @@ use rtcg::compile::{BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
 use std::path::PathBuf;
 
-/// The target for the calling thread's current context: a device that loads machine code gets what was asked for,
+/// The target for the calling thread's current context: a device that loads machine code gets what was requested,
 /// another gets PTX. Without a context the compiler decides.
 pub(crate) fn target_here(kind: BinaryKind) -> PyResult<Target> {
     let Some(ctx) = Context::current() else { return Ok(Target { kind, arch: None }) };

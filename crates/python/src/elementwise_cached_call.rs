@@ -1,12 +1,12 @@
-//! Calls of an elementwise kernel like its last one.
+//! The cached call of an elementwise kernel.
 //!
-//! A loop calls a kernel with arrays of the same layouts again and again. How the last call was made is kept with the
-//! kernel: the classes of its arguments, the layouts of its arrays and the packed arguments. A call like it puts its
-//! addresses and numbers into a copy and launches; one that differs in anything goes the general way, which checks
-//! everything and is then remembered instead. As `driver::call_again` does for kernels of modules.
+//! A loop calls a kernel with arrays of the same layouts again and again. The kernel caches its last call: the classes
+//! of its arguments, the layouts of its arrays and the packed arguments. A call that matches writes its addresses and
+//! numbers into a copy and launches. A call that differs in anything takes the general path, which checks everything,
+//! and replaces the cached call. `driver::cached_call` does the same for kernels of modules.
 //!
-//! Establishes: what is remembered is looked at by one thread at a time, which holds the interpreter and runs no
-//! Python code meanwhile, since all objects that are looked into are of exact classes and arrays have their memory.
+//! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code
+//! meanwhile, since all objects that are read are of exact classes and arrays have their memory.
 
 use crate::driver::arguments::numpy_scalar;
 use crate::driver::cached_call::{value_of, write_int};

@@ -12,11 +12,11 @@ use rtcg::generators::GeneratorErrorKind;
 use std::borrow::Cow;
 
 pyo3::create_exception!(pycuda._driver, Error, PyException, "Base of all errors of the driver and the compiler.");
-pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or asks for more than the device has.");
+pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
 pyo3::create_exception!(pycuda._driver, MemoryError, Error, "Out of memory.");
 pyo3::create_exception!(pycuda._driver, RuntimeError, Error, "Something outside the program is wrong.");
 pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot succeed as it was made.");
-pyo3::create_exception!(pycuda._rtcg, FusionError, PyTypeError, "A fused function asks for elements of an array.");
+pyo3::create_exception!(pycuda._rtcg, FusionError, PyTypeError, "A fused function reads elements of an array.");
 
 /// An error of the driver.
 #[cold]

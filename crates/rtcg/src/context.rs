@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
 ///
 /// # Errors
-/// When the driver does not tell the compute capability.
+/// When the driver does not report the compute capability.
 pub fn target_of(device: &Device) -> rtcg_driver::Result<Target> {
     let (major, minor) = device.compute_capability()?;
     let arch = Arch::new(major, minor);

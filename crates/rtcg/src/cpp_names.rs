@@ -1,10 +1,10 @@
 //! C++ names of kernels and variables: `f<float>`, `ns::value`, an overload.
 //!
 //! A name that is no plain identifier, or that the loaded program does not have, is a *name
-//! expression*: the compiler says what it is called after mangling. A template that the program
-//! does not use has no code there; its instance is compiled with the same source into a further
-//! module, whose variables are its own, also those that are no templates: the user is told of them.
-//! What is loaded already is always looked at first, so what is asked for by name is the program's.
+//! expression*: the compiler returns its mangled name. A template that the program does not use has
+//! no code in the module; its instance is compiled with the same source into another module. That
+//! module has its own copy of all variables, and a warning names them. Loaded modules are always
+//! searched first, so a plain name is that of the program's own module.
 
 use crate::error::{Error, Result};
 use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler};
@@ -23,7 +23,7 @@ pub struct CppNames {
 struct State {
     /// Expressions with their mangled names.
     mangled: HashMap<String, String>,
-    /// Modules with the instances that were asked for later, by expression.
+    /// Modules with the instances that were requested later, by expression.
     further: Vec<Module>,
 }
 

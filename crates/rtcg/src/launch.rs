@@ -127,11 +127,11 @@ impl Function {
     }
 
     /// Enqueues the kernel; does not wait. Number, sizes and types of the arguments are checked
-    /// against the kernel's parameters, types as far as its source tells them.
+    /// against the kernel's parameters, types as far as they are known from its source.
     ///
     /// # Errors
     /// When an argument does not fit (the message says which), or the device cannot run the
-    /// geometry. What goes wrong while the kernel runs is reported by a later call.
+    /// geometry. Faults while the kernel runs are reported by a later call.
     ///
     /// # Safety
     /// The kernel is foreign code: with these arguments it must stay inside the memory they

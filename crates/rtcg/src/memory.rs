@@ -235,9 +235,9 @@ impl<T: Element> DeviceVec<T> {
         Ok(host)
     }
 
-    /// Says that work in `stream` uses this memory. Copies to and from the host wait for it, and
-    /// a pool that the memory came from gives it to nobody before the stream has passed that work. A graph that `stream`
-    /// is being captured into keeps the memory. Launches say so themselves.
+    /// Records that work in `stream` uses this memory. Copies to and from the host wait for that work, and
+    /// the memory's pool does not reuse it before the stream has passed the work. A graph that `stream` is being
+    /// captured into keeps the memory alive. Launches record their uses themselves.
     pub fn used_in(&self, stream: Option<&Stream>) {
         let Some(shared) = &self.memory else { return };
         if let Memory::Pooled(memory) = &shared.memory {

@@ -198,7 +198,7 @@ impl CudaRuntime {
     /// A runtime for `ctx`.
     ///
     /// # Errors
-    /// When the device does not tell its size.
+    /// When the device does not report its size.
     pub fn new(ctx: &Context) -> crate::Result<Self> {
         let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as u32);
         let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
@@ -231,8 +231,8 @@ impl CudaRuntime {
         self.ctx.enter(body).map_err(runtime_error)
     }
 
-    /// Memory of the pool, which asks the driver for it unless it has some. Others go on meanwhile, since a driver may
-    /// wait for the device.
+    /// Memory of the pool, which calls the driver if it has no free block. Other threads may run meanwhile, since a
+    /// driver may wait for the device.
     #[inline(never)]
     fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
         let allocate = || self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));

@@ -1,4 +1,4 @@
-//! What the compiler's reading of a source tells the driver about a kernel's parameters.
+//! Types of kernel parameters, from the declarations that `rtcg-compile` reads in the source to the driver's checks.
 
 use rtcg_codegen::DType;
 use rtcg_codegen::carg::{CType, Form};
@@ -7,7 +7,7 @@ use rtcg_driver::Module;
 use rtcg_driver::signature::{Number, ParamDeclaration, Signature};
 use std::sync::OnceLock;
 
-/// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment leaves it at sizes,
+/// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
 /// for programs that pass arrays of one type where another is declared; it is read once.
 pub(crate) fn types_are_checked() -> bool {
     static CHECKED: OnceLock<bool> = OnceLock::new();
@@ -62,8 +62,8 @@ pub fn number_of_ctype(ctype: &CType) -> Option<Number> {
     }
 }
 
-/// Tells `module` the source it was compiled from and the options, so that the arguments of its
-/// kernels are checked by type where [`types_are_checked`]. The source is read when the first kernel asks.
+/// Gives `module` the source it was compiled from and the options, so that the arguments of its
+/// kernels are checked by type where [`types_are_checked`]. The source is parsed when the first kernel needs it.
 pub fn declare_source(module: &Module, source: String, options: Vec<String>) {
     if !types_are_checked() {
         return;

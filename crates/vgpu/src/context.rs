@@ -208,7 +208,7 @@ impl Context {
         Err(failure.clone().unwrap_or(Code::UNKNOWN.into()))
     }
 
-    /// Whether the context is poisoned. Work that is queued is not done then, but that tells nobody.
+    /// Whether the context is poisoned. Queued work is not done then, but that reports no error.
     pub(crate) fn is_poisoned(&self) -> bool {
         self.failed.load(Ordering::Acquire) != 0
     }
@@ -287,7 +287,7 @@ impl Context {
         streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.fence()).collect()
     }
 
-    /// All streams of the context that somebody can still submit to.
+    /// All streams of the context that still accept work.
     pub(crate) fn all_streams(&self) -> Vec<Arc<Stream>> {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.iter().filter_map(Weak::upgrade).collect()
@@ -421,7 +421,7 @@ pub(crate) fn current_or_owner(owner: u64) -> Res<Arc<Context>> {
     CONTEXTS.find(|c| c.id == owner).ok_or(Code::INVALID_CONTEXT.into())
 }
 
-/// The calling thread's current context for what is known of a primary one without its life.
+/// The calling thread's current context, for queries of a primary context that need not exist.
 pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
     top().filter(|c| c.primary).map_or_else(current_alive, Ok)
 }
@@ -491,7 +491,7 @@ impl Device {
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
     }
 
-    /// `cuDevicePrimaryCtxReset`: the context goes, whoever retains it.
+    /// `cuDevicePrimaryCtxReset`: the context is destroyed even if it is retained.
     pub(crate) fn reset_primary(&self) -> Res {
         let context = self.primary().context.take();
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())

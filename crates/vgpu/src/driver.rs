@@ -72,7 +72,7 @@ unsafe extern "C" fn forked() {
     FORKED.store(true, Ordering::Relaxed);
 }
 
-/// Says what went wrong in contexts that nobody asked again.
+/// Prints the faults of contexts that no later call has reported.
 extern "C" fn at_exit() {
     if FORKED.load(Ordering::Relaxed) {
         return;

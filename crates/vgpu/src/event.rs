@@ -1,6 +1,6 @@
 //! Events: a recorded event is a point in a stream's order with the time at which it was passed.
 //!
-//! Recording again replaces the point; whoever waits on the old one keeps waiting on that one.
+//! Recording again replaces the point; earlier waits still wait for the old point.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

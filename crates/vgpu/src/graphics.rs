@@ -111,7 +111,7 @@ pub(crate) fn check_current() -> Res {
     functions().map(drop)
 }
 
-/// A buffer object, bound where nobody draws from; what was bound there returns with the drop.
+/// A buffer object, bound to a target that no drawing uses; what was bound there returns with the drop.
 struct Bound {
     gl: &'static Functions,
     before: c_int,

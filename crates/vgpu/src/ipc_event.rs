@@ -1,8 +1,8 @@
 //! Events that several processes record and wait for.
 //!
-//! Establishes: the state of such an event is a few words in its ticket's file, which every process
-//! that has the event maps: how often it was recorded, and how far that has been passed. Whoever waits
-//! sleeps in the kernel on the second word.
+//! Establishes: the state of such an event is a few words in its record's file, which every process
+//! that has the event maps: how often it was recorded, and how many of these records have been passed. A
+//! waiting thread sleeps on the second word (futex).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -20,7 +20,7 @@ use crate::memory::ipc::{
 #[derive(Debug)]
 pub(crate) struct IpcEvent {
     words: *mut EventWords,
-    /// Keeps the ticket alive in the process that made it.
+    /// Keeps the record alive in the process that made it.
     ipc_record: Option<IpcRecord>,
 }
 

@@ -140,7 +140,7 @@ struct KernelTraits {
     /// It has branches backwards.
     loops: bool,
     /// A function with a loop reads memory in a way that sees others' writes: it could wait for
-    /// what somebody else is to write, so it must not run inside the launch call.
+    /// what other code is to write, so it must not run inside the launch call.
     may_wait: bool,
 }
 
@@ -216,7 +216,7 @@ pub(crate) struct Pool {
     access: Mutex<HashMap<u32, CUmemAccess_flags>>,
     /// What other processes import it with, if it was made for that.
     pub(crate) ipc_record: Option<IpcRecord>,
-    /// The ticket of another process's pool that this one stands for; 0 for a pool of this process.
+    /// The record of another process's pool that this one stands for; 0 for a pool of this process.
     pub(crate) imported: u64,
 }
 
@@ -272,7 +272,7 @@ impl Pool {
         (self.used.load(Ordering::Acquire), self.used_high.load(Ordering::Acquire))
     }
 
-    /// Starts the high-water mark anew.
+    /// Resets the high-water mark.
     pub(crate) fn reset_high_water(&self) {
         self.used_high.store(self.used.load(Ordering::Acquire), Ordering::Release);
     }

@@ -56,7 +56,7 @@ static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 static IS_NORMAL: AtomicBool = AtomicBool::new(false);
 
 /// Sets the schedule of the launches that follow, instead of the environment variable
-/// `RTCG_SCHEDULE`. With the same seed the random order begins anew.
+/// `RTCG_SCHEDULE`. With the same seed the random order starts again.
 pub fn set(schedule: Schedule) {
     crate::stream::chaos::finish();
     let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);

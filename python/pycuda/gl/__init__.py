@@ -53,7 +53,7 @@ def make_context(dev, flags=0):
 
 
 class BufferObjectMapping:
-    """A buffer object while CUDA has it. It goes back to OpenGL when this goes, or is unmapped."""
+    """A buffer object while CUDA has it. It returns to OpenGL when this is deleted or unmapped."""
 
     def __init__(self, mapping):
         self._mapping = mapping

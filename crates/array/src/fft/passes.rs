@@ -321,7 +321,7 @@ impl Pass<'_> {
         radices: &[usize],
         threads: usize,
     ) -> Fft {
-        // Where lanes are those of a processor's vectors, shared memory has no banks.
+        // On a SIMD CPU shared memory has no banks.
         let (has_banks, (_, shared_bytes)) = (is_simt(ctx), budgets_of(ctx));
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
@@ -424,7 +424,7 @@ impl Pass<'_> {
     }
 }
 
-/// Whether threads are those of a GPU, not lanes of a processor's vectors.
+/// Whether the device is a GPU (SIMT), not a SIMD CPU.
 fn is_simt(ctx: &ArrayContext) -> bool {
     !ctx.device_info().is_simd_cpu()
 }

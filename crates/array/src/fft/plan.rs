@@ -1,12 +1,12 @@
-//! How a transform is cut: into passes of lengths that a block of threads does, those into butterflies; what cannot be
-//! cut that way is done by a convolution with a chirp.
+//! The plan of a transform: passes of lengths that a block of threads can do, each of several butterflies. Lengths that
+//! cannot be factored that way are done by convolution with a chirp (Bluestein).
 
 use rtcg_codegen::array::FFT_STAGES;
 
-/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, have
-/// room in shared memory.
+/// The longest transform of a pass that reads or writes columns: four of them, which fill a sector of 32 bytes, fit
+/// in shared memory.
 pub(super) const MAX_STRIDED_PASS_LENGTH: usize = 1024;
-/// What a thread has room for.
+/// What fits in the registers of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ThreadBudget {
     /// The longest butterfly; longer ones of a prime length are taken where there is no other way.
@@ -18,7 +18,7 @@ pub(super) struct ThreadBudget {
 impl ThreadBudget {
     /// A thread with registers of its own.
     pub(super) const SIMT: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
-    /// A thread that is a lane of a processor's vectors, where long code takes long to compile and is not faster.
+    /// A thread of a SIMD CPU, where long code takes long to compile and is not faster.
     pub(super) const SIMD: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
 
@@ -27,7 +27,7 @@ const MAX_RADIX: usize = 16;
 /// The largest prime that there are butterflies for.
 const MAX_PRIME_RADIX: usize = 13;
 
-/// What a block has room for that does a transform at once.
+/// What fits in a block that does a whole transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockLimits {
     /// Bytes of shared memory.

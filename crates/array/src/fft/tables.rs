@@ -1,7 +1,7 @@
-//! Tables of Fourier transforms (twiddles, chirps and their transforms), made on the device and kept for later calls.
+//! Tables of Fourier transforms (twiddles, chirps and their transforms), made on the device and cached for later calls.
 //!
-//! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that nobody
-//! waits. While a stream is captured, tables are part of what is captured, and are not kept.
+//! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that the
+//! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
 
 use crate::error::Result;
 use crate::runtime::{ArrayContext, Buffer};

@@ -3,9 +3,9 @@
 //! Between [`begin`] and the end of its [`Fusion`] (or inside of [`fuse`]), element by element operations
 //! of the calling thread give arrays whose memory does not exist yet ([`Deferred`]); shape, dtype, layout
 //! and errors are those of the operation itself. When anything needs an address - a copy to the host, a
-//! sort, a kernel of the user - or the block ends, everything that is still referred to is computed: one
-//! kernel for each shape. What nobody refers to any more, as the intermediate results of an expression,
-//! is never stored.
+//! sort, a kernel of the user - or the block ends, every array that is still referenced is computed: one
+//! kernel for each shape. An array without references, such as an intermediate result of an expression, is
+//! never stored.
 //!
 //! The results are those of the separate operations, bit for bit (see `rtcg_codegen::array::Fused` for
 //! how); only the payload of a NaN may differ.

@@ -43,11 +43,11 @@ pub(super) struct Scope {
     /// Held while a graph is computed, so that another thread that needs a result waits for it.
     computing: Mutex<()>,
     is_pending: AtomicBool,
-    /// What failed where nobody could be told.
+    /// An error that could not be returned where it occurred.
     fault: Mutex<Option<ArrayError>>,
 }
 
-/// The memory of a result that was deferred. It exists from the moment its address is asked for.
+/// The memory of a result that was deferred. It exists from the moment its address is requested.
 pub struct Deferred {
     scope: Arc<Scope>,
     pub(super) layout: Arc<Layout>,
@@ -84,7 +84,7 @@ impl Deferred {
 }
 
 impl Buffer for Deferred {
-    /// 0 if the computation failed, which is then told where the host waits.
+    /// 0 if the computation failed; the error is then returned where the host waits.
     fn device_ptr(&self) -> u64 {
         self.ready().map_or(0, |memory| memory.device_ptr())
     }
@@ -115,7 +115,7 @@ impl Buffer for Deferred {
     }
 }
 
-/// Whether an array's memory does not exist yet: whoever asks for it waits until it is computed.
+/// Whether an array's memory does not exist yet. A use of its address computes it first.
 pub fn is_deferred(array: &GpuArray) -> bool {
     pending(array).is_some()
 }

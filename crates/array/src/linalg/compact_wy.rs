@@ -1,5 +1,5 @@
-//! Reflections applied many at a time, as I - V T V^H, by matrix products (Bischof and Van Loan, The WY representation for
-//! products of Householder matrices, 1987; Schreiber and Van Loan 1989).
+//! Householder reflectors applied many at a time, as I - V T V^H, by matrix products (Bischof and Van Loan, The WY
+//! representation for products of Householder matrices, 1987; Schreiber and Van Loan 1989).
 
 use super::gemm_update::GemmUpdate;
 use super::householder::ApplyQ;

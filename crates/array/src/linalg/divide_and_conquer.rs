@@ -1,10 +1,10 @@
 //! Eigenvectors of real symmetric tridiagonal matrices by divide and conquer.
 //!
-//! Matrices are torn into leaves of equal lengths (Cuppen, A divide and conquer method for the symmetric tridiagonal
+//! Matrices are split into leaves of equal lengths (Cuppen, A divide and conquer method for the symmetric tridiagonal
 //! eigenproblem, Numer. Math. 36, 1981), behind whose last rows come values of infinity that nothing mixes with. Two
 //! parts are merged by the eigenvectors of a diagonal matrix plus one of rank 1, and all merges of a level are the same
 //! launches, the last of which is a matrix product. Columns that need no product are unit vectors in it, so the device
-//! decides how many there are and nobody waits. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
+//! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
 use super::launch::{BLOCK, KernelArg, LinalgKernel, grid_for_parts};
@@ -18,11 +18,11 @@ use crate::views::Index;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::LinalgStep;
 
-/// Most rows of a leaf, which the lanes of a warp have.
+/// Most rows of a leaf: one for each lane of a warp.
 const LEAF_ROWS: usize = 32;
 /// Blocks of warps, each of which has a value.
 const WARP_BLOCK: [usize; 2] = [32, 8];
-/// Threads that turn columns.
+/// Threads that rotate columns.
 const ROTATION_THREADS: usize = 64;
 
 /// The parts of matrices at a level.
@@ -183,11 +183,11 @@ impl SubproblemLevel {
             WARP_BLOCK,
             &zero_padded,
         )?;
-        let turned = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
+        let rotations_args = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
         self.step(LinalgStep::DivideRotate)?.launch(
             [pairs, length.div_ceil(ROTATION_THREADS)],
             [ROTATION_THREADS, 1],
-            &turned,
+            &rotations_args,
         )?;
         Ok(vectors)
     }

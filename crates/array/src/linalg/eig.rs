@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of general matrices, by way of Schur forms of balanced ones.
+//! Eigenvalues and eigenvectors of general matrices, by the Schur form of the balanced matrix.
 
 use super::iteration_limits::IterationLimits;
 use super::launch::LinalgKernel;

@@ -1,4 +1,4 @@
-//! Cholesky taus, and unitary and triangular ones by Householder reflections.
+//! Cholesky factors, and QR factors by Householder reflectors.
 
 use super::gemm_update::GemmUpdate;
 use super::householder::QrFactors;
@@ -108,7 +108,7 @@ impl GpuArray {
         unstacked(&self.qr_factors()?.form_r(m.min(n))?, stack_of(self))
     }
 
-    /// The reflections of [`GpuArray::qr`] as LAPACK leaves them: transposed matrices with R and the vectors, and the
+    /// The reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices with R and the vectors, and the
     /// taus.
     ///
     /// # Errors

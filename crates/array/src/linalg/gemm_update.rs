@@ -1,4 +1,4 @@
-//! Matrix products that are taken from other matrices: the updates of factorizations by blocks.
+//! Updates C - A B of the trailing matrices of blocked factorizations.
 
 use super::factorizations::{Triangle, triangular_part};
 use super::launch::{BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};

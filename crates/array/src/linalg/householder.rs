@@ -1,4 +1,4 @@
-//! Householder reflections: of matrices, by panels of columns, and applied to others.
+//! Householder QR by panels of columns, and application of the reflectors to other matrices.
 
 use super::compact_wy as blocks;
 use super::factorizations::{Triangle, triangular_part};
@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::views::Index;
 use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, Linalg, LinalgStep};
 
-/// Columns of a panel, which a block of threads reflects, and of what a block applies reflections to.
+/// Columns of a panel that a block of threads factors, and columns that a block applies reflectors to.
 const PANEL_COLUMNS: usize = 32;
 
 /// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
-/// unless they are lanes of a processor's vectors.
+/// unless a warp runs as vectors of a CPU.
 fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
     let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
@@ -21,16 +21,16 @@ fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKern
     Ok((step, [PANEL_COLUMNS * group, 1]))
 }
 
-/// Matrices with R in their upper triangles and the vectors of reflections below.
+/// Matrices with R in their upper triangles and the reflector vectors below.
 #[derive(Debug, Clone)]
 pub(super) struct QrFactors {
     pub matrices: GpuArray,
-    /// The taus of the reflections.
+    /// The scalar factors (tau) of the reflectors.
     pub taus: GpuArray,
 }
 
 impl QrFactors {
-    /// Reflects stacks of matrices in C order in their own place.
+    /// Factors stacks of matrices in C order by Householder reflectors, in place.
     pub(super) fn new(a: GpuArray) -> Result<Self> {
         let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
         let taus = zeros(&a, &[count, m.min(n)], a.dtype())?;
@@ -41,7 +41,7 @@ impl QrFactors {
         Ok(qr_factors)
     }
 
-    /// Reflects the panel that begins in a column, and what is on its right.
+    /// Factors the panel that begins in a column, and applies its reflectors to the columns on its right.
     fn factor_panel(&self, start: usize) -> Result<()> {
         let a = &self.matrices;
         let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
@@ -81,7 +81,7 @@ impl QrFactors {
     }
 }
 
-/// Reflects panels by one kernel, which works on them where they are.
+/// Factors panels by one kernel, which works on them in memory.
 fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
     let (step, block) = column_kernel(panel, LinalgStep::QrPanel, m)?;
@@ -89,7 +89,7 @@ fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isi
     step.launch([count, 1], block, &values)
 }
 
-/// Reflects panels strip by strip.
+/// Factors panels one register panel after the other.
 fn factor_register_panels(
     register_panels: RegisterPanels,
     panel: &GpuArray,
@@ -120,7 +120,7 @@ fn factor_register_panels(
 /// What columns are multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ApplyQ {
-    /// The product of the reflections.
+    /// The product of the reflectors.
     Product,
     /// The product, where the columns are those of the identity.
     Identity,
@@ -128,7 +128,7 @@ pub(super) enum ApplyQ {
     Adjoint,
 }
 
-/// Multiplies columns with the product of the reflections whose vectors are the columns of `vectors` at and below the
+/// Multiplies columns with the product of the reflectors whose vectors are the columns of `vectors` at and below the
 /// diagonal, or with its adjoint. `tau_stride` is from the taus of one matrix to those of the next.
 pub(super) fn apply_q(
     vectors: &GpuArray,
@@ -141,7 +141,7 @@ pub(super) fn apply_q(
         return Ok(());
     }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
-    // Blocks of reflections take memory beside the matrices: many times as much as small ones.
+    // Compact WY factors take memory beside the matrices: many times as much as small matrices have.
     if m > LINALG_WY_BLOCK && !is_simd_cpu(columns) {
         return blocks::apply(vectors, taus, tau_stride, columns, how);
     }

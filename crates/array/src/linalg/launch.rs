@@ -115,12 +115,12 @@ impl LinalgKernel {
     }
 }
 
-/// Whether threads are lanes of a processor's vectors, which run best without shuffles and with few registers.
+/// Whether the device is a SIMD CPU, which runs best without shuffles and with few registers.
 pub(super) fn is_simd_cpu(a: &GpuArray) -> bool {
     a.context().device_info().is_simd_cpu()
 }
 
-/// How panels are cut into strips of columns, which threads hold in registers.
+/// How panels are divided into register panels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RegisterPanels {
     pub threads: usize,
@@ -130,7 +130,7 @@ pub(super) struct RegisterPanels {
 }
 
 impl RegisterPanels {
-    /// For panels of `m` rows; none if those are too many, or threads are lanes of vectors.
+    /// For panels of `m` rows; none if those are too many, or the device is a SIMD CPU.
     pub(super) fn new(a: &GpuArray, m: usize) -> Option<Self> {
         if is_simd_cpu(a) {
             return None;
@@ -141,7 +141,7 @@ impl RegisterPanels {
         (width > 0).then_some(Self { threads, rows, width })
     }
 
-    /// The kernel that does a step for strips.
+    /// The kernel that does a step for register panels.
     pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
         LinalgKernel::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
     }

@@ -86,7 +86,7 @@ fn pivot_stride(pivots: &GpuArray) -> isize {
     pivots.strides()[0] / pivots.itemsize() as isize
 }
 
-/// Factors panels strip by strip.
+/// Factors panels one register panel after the other.
 fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
     let step = register_panels.step(panel, LinalgStep::LuRegisterPanel)?;
@@ -112,7 +112,7 @@ fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, piv
     Ok(())
 }
 
-/// Exchanges of rows as the pivots of a panel or strip say.
+/// Row exchanges by the pivots of a panel or register panel.
 struct RowSwaps<'a> {
     pivots: &'a GpuArray,
     /// Rows between the one from which pivots are counted and the first one that is exchanged.

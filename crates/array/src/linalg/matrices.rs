@@ -1,4 +1,4 @@
-//! What linear algebra asks of its matrices, and small operations on stacks of them.
+//! Requirements on the matrices of linear algebra, and small operations on stacks of them.
 
 use crate::array::GpuArray;
 use crate::elementwise::{Arg, OpOptions, apply};

@@ -2,12 +2,16 @@
 //!
 //! Matrices are the last two axes of arrays of float32, float64 and their complex types; integers are taken as float64.
 //! All are copied to stacks of three axes in C order and changed there. A block of threads has a matrix, or a part of
-//! one: LU, Cholesky and triangular systems are cut into panels (`lu`, `factorizations`, `triangles`), and what lies
-//! beside a panel is updated by matrix products. Eigenvalues and singular values are those of matrices scaled by powers
-//! of two (`scaling`): of Hermitian ones by Jacobi rotations (`jacobi`) or by way of tridiagonal ones (`tridiagonal`),
-//! which are divided and conquered (`divide`), of general ones by QR iterations (`schur`), singular values by rotations
-//! of columns (`hestenes`). Kernels report in a word on the device what they cannot do; iterations read now and then
-//! whether some are left.
+//! one.
+//!
+//! - LU, Cholesky and triangular solves work by panels (`lu`, `factorizations`, `trsm`); the trailing matrix is updated
+//!   by matrix products (`gemm_update`).
+//! - Matrices are scaled by powers of two before eigenvalues or singular values are computed (`scaling`).
+//! - Hermitian eigenproblems: Jacobi rotations (`jacobi`), or tridiagonal form (`tridiagonal`) and divide and conquer
+//!   (`divide_and_conquer`). General ones: QR iterations (`schur`). Singular values: rotations of columns
+//!   (`one_sided_jacobi`).
+//!
+//! Kernels report failures in a word on the device. Iterations read it now and then to see whether some are left.
 
 mod compact_wy;
 mod divide_and_conquer;

@@ -91,7 +91,7 @@ pub(super) fn one_sided_jacobi(
 
 /// Makes columns nearly orthogonal, the longest first, in place; the rotations that did it, if they are wanted.
 ///
-/// By the eigenvectors of A^H A, which lose half of the digits and leave little to turn.
+/// By the eigenvectors of A^H A, which lose half of the digits and leave few rotations.
 fn prepare(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
     let (count, n) = (w.shape()[0], w.shape()[1]);
     let wide = w.to_dtype(w.dtype().promote(DType::F64))?;
@@ -115,7 +115,7 @@ impl JacobiColumns<'_> {
         LinalgKernel::of(self.w.context(), kernel)
     }
 
-    /// Turns columns until all are orthogonal.
+    /// Rotates columns until all are orthogonal.
     fn sweep_until_orthogonal(&self, report: &Report, sweeps: usize) -> Result<()> {
         let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
         let length = self.v_rows.as_ref().map_or(0, |v_rows| v_rows.shape()[2]);
@@ -144,7 +144,7 @@ impl JacobiColumns<'_> {
         report.0.binary_in_place(Op::BitOr, i64::from(LINALG_NOT_CONVERGED))
     }
 
-    /// Whether no two columns need to be turned, by a product of matrices: that costs less than to try all.
+    /// Whether no two columns need a rotation, by a product of matrices: that costs less than to try all.
     fn is_orthogonal(&self) -> Result<bool> {
         let real = self.w.dtype().real_part();
         let squares = self.w.unary(Op::Absolute)?.unary(Op::Square)?;

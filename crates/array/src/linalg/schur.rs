@@ -1,7 +1,7 @@
 //! Schur forms of general matrices: reduction to Hessenberg form and QR iterations.
 //!
-//! What is near the diagonal is done by a block of threads for each matrix; the reflections that it used are applied to
-//! all else by many. All matrices are stacks in C order, changed in place.
+//! A block of threads for each matrix works near the diagonal. Many blocks apply its reflectors to the rest of the
+//! matrix. All matrices are stacks in C order, changed in place.
 
 use super::launch::LinalgKernel;
 use super::matrices::{empty, identities, read_first_i32, transposed, zeros};

@@ -1,4 +1,4 @@
-//! Eigenvalues of Hermitian matrices of many rows: by way of tridiagonal ones.
+//! Eigenvalues of large Hermitian matrices, by reduction to tridiagonal form.
 
 use super::divide_and_conquer;
 use super::householder::{ApplyQ, apply_q};
@@ -21,15 +21,15 @@ pub(super) struct Tridiagonal {
     pub diagonals: GpuArray,
     /// Subdiagonals, and a zero.
     pub subdiagonals: GpuArray,
-    /// The factors of the reflections of which Q is the product; their vectors are left in A.
+    /// The scalar factors (tau) of the reflectors whose product is Q; their vectors are left in A.
     taus: GpuArray,
 }
 
-/// A panel of reflections from both sides: A - left^T right is the matrix after them. See Dongarra, Sorensen and
+/// A panel of reflectors applied from both sides: A - left^T right is the matrix after them. See Dongarra, Sorensen and
 /// Hammarling, Block reduction of matrices to condensed forms for eigenvalue computations, J. Comput. Appl. Math. 27, 1989.
 struct TridiagonalPanel<'a> {
     matrices: &'a GpuArray,
-    /// Reflections of a panel.
+    /// Reflectors of a panel.
     pairs: usize,
     /// Warps of a block, and the rows that it has products of.
     warps: usize,
@@ -85,7 +85,7 @@ impl<'a> TridiagonalPanel<'a> {
         })
     }
 
-    /// Column k as the first `i` reflections of the panel leave it, or only the second vector of the last of them.
+    /// Column k after the first `i` reflectors of the panel, or only the second vector of the last of them.
     fn make_column(&self, k: usize, i: usize, is_only_vector: bool) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let arguments = [
@@ -108,7 +108,7 @@ impl<'a> TridiagonalPanel<'a> {
         self.steps[0].launch([count, (n - k).div_ceil(ROWS_PER_BLOCK)], [ROWS_PER_BLOCK * self.warps, 1], &arguments)
     }
 
-    /// The reflection of that column, and the products of its vector.
+    /// The reflector of that column, and the products of its vector.
     fn reflect(&self, k: usize, i: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let arguments = [
@@ -153,8 +153,8 @@ impl<'a> TridiagonalPanel<'a> {
         submatrix(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
     }
 
-    /// The matrix behind a panel as its reflections leave it, where threads are lanes: products of matrices suit tensor
-    /// cores, and lanes suit products of so few terms.
+    /// The update of the trailing matrix by a panel's reflectors, on a SIMD CPU: matrix products suit tensor cores, and
+    /// this kernel suits products of so small a `k`.
     fn update(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let tiles = [(n - k).div_ceil(ROWS_PER_THREAD * WARPS_PER_BLOCK).min(65535), (n - k).div_ceil(32).min(65535)];

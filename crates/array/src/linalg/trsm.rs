@@ -1,4 +1,4 @@
-//! Triangular systems of equations, cut into blocks that matrix products connect.
+//! Triangular solves by blocks, with matrix products between the blocks.
 
 use super::gemm_update::GemmUpdate;
 use super::launch::{BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};

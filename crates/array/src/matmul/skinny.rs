@@ -63,7 +63,7 @@ struct SkinnyProblem {
     a: MatrixBatch,
     b: MatrixBatch,
     out: MatrixBatch,
-    /// It is the transpose of what was asked for.
+    /// It is the transpose of what was requested.
     is_transposed: bool,
 }
 

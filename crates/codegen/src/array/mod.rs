@@ -48,7 +48,7 @@ pub enum ArrayKernel {
     Reduce(Reduce),
     /// Through arrays of indices.
     Gather(Gather),
-    /// Running totals.
+    /// Scans (cumulative sums and products).
     Scan(Scan),
     /// Sorting by comparisons, and searching.
     Sort(Sort),

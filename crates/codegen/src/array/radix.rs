@@ -2,9 +2,9 @@
 //!
 //! One sweep a digit, after A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix
 //! Sort for GPUs" (2022). A first kernel counts all digits of all keys. In a sweep each block takes the
-//! next tile by ticket, ranks its keys by digit, and finds by decoupled look-back, for each digit, how many
-//! keys of earlier tiles have it. Keys move as they are; their order is that of an unsigned number made
-//! of them wherever a digit is looked at.
+//! next tile number from an atomic counter, ranks its keys by digit, and finds by decoupled look-back, for each
+//! digit, how many keys of earlier tiles have it. Keys are moved unchanged; wherever a digit is read, the key is
+//! mapped to an unsigned number of the same order.
 
 use crate::block_reduce::COMBINE;
 use crate::{DType, Kind};
@@ -49,7 +49,7 @@ pub struct Radix {
     pub descending: bool,
     /// Threads of a block that sweeps: 256 or more, a multiple of 32.
     pub threads: u16,
-    /// Blocks that shall find room on a multiprocessor, which bounds the registers of a thread.
+    /// Blocks that shall be resident on a multiprocessor, which bounds the registers of a thread.
     pub blocks: u8,
     /// Keys of a thread of a sweep.
     pub items: u8,
@@ -173,7 +173,7 @@ __device__ __forceinline__ unsigned int sum_before(unsigned int value)
 }
 ";
 
-/// Parameters: counts (`PASSES * 256`, zero at first), a ticket (zero), the keys, their number.
+/// Parameters: counts (`PASSES * 256`, zero at first), a tile counter (zero), the keys, their number.
 const HISTOGRAM: &str = "\
 extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned int *counts, unsigned int *ticket, const U *keys, unsigned long long n)
 {
@@ -210,7 +210,7 @@ extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned i
 ";
 
 /// Parameters: keys out and in, places out and in (as far as there are any), where the digits begin,
-/// the state (a ticket, and from 64 bytes on 256 words for each tile, all zero), the number of keys, the
+/// the state (a tile counter, and from 64 bytes on 256 words for each tile, all zero), the number of keys, the
 /// lowest bit of the digit.
 ///
 /// A block counts its digits and publishes the counts before it ranks its keys, so that blocks behind it

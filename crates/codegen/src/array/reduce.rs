@@ -1,9 +1,9 @@
 //! Kernels that reduce some axes of an array, each output element from a run of input elements.
 //!
 //! Parameters: the output, `x`, `y` and the mask as far as they are used, then `n_out`, `n_red` and
-//! `per_split` (`unsigned long long`), room for the values of split runs, their counters, the structure of
-//! the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
-//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs, as `block_reduce.rs` tells.
+//! `per_split` (`unsigned long long`), space for the partial results of split runs, their completion counters, the
+//! structure of the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
+//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
 
 use super::fused::{Steps, element_at};
 use super::offsets::IndexSpace;
@@ -90,7 +90,7 @@ pub struct Reduce {
     /// Packs of a thread that are fetched before the first one is combined.
     pub unroll: u8,
     /// Adjacent outputs of a thread, whose elements are adjacent too and are read at once. More than one only of
-    /// `x` alone, by threads without a team, of runs that are not split.
+    /// `x` alone, one thread per output, of runs that are not split.
     pub outputs_per_thread: u8,
     /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
     /// packs may be read.
@@ -319,7 +319,7 @@ impl Reduce {
         text
     }
 
-    /// Elements that a team takes at once.
+    /// Elements that the threads of an output take at once.
     fn chunk(&self) -> usize {
         usize::from(self.threads_per_output) * usize::from(self.pack) * usize::from(self.unroll)
     }
@@ -330,8 +330,8 @@ impl Reduce {
         self.split && self.pack > 1
     }
 
-    /// The elements of a run that belong to one thread, in the order that the team and the pack decide.
-    /// Whether a whole step lies inside of the run is decided for all threads of a team at once.
+    /// The elements of a run that belong to one thread, in an order that depends on threads per output and pack size.
+    /// Whether a whole step lies inside of the run is decided for all threads of an output at once.
     fn fold(&self, expression: Option<&Expression<'_>>) -> String {
         let (threads_per_output, pack, unroll) =
             (usize::from(self.threads_per_output), usize::from(self.pack), usize::from(self.unroll));

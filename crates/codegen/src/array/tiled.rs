@@ -1,6 +1,6 @@
-//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what does not run
+//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what is not contiguous
 //! along the output's last axis is brought to shared memory in square tiles, so that every operand is
-//! read, and the output written, along its own adjacent elements.
+//! read, and the output written, along its own fastest axis.
 
 use super::offsets::IndexSpace;
 use super::types::storage;
@@ -12,7 +12,7 @@ pub const TILE_THREADS: u32 = 256;
 
 /// Elements of a side of a tile. Sides of 64 were half as fast, for elements of two bytes as well.
 pub const TILE_SIDE: u8 = 32;
-/// Bytes of the largest elements that tiles of two operands have room for in shared memory.
+/// Bytes of the largest elements of which tiles of two operands fit in shared memory.
 pub const TILE_ITEMSIZE: usize = 16;
 
 /// How a kernel is tiled.

@@ -111,7 +111,7 @@ impl Cache {
         None
     }
 
-    /// Stores a program. Failure is no error: the user is told once that there is no cache.
+    /// Stores a program. Failure is no error: a notice says once that there is no cache.
     pub(crate) fn store(
         &self,
         key: &Key,

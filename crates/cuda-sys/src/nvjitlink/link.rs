@@ -50,7 +50,7 @@ impl std::fmt::Display for LinkFailure {
     }
 }
 
-/// nvJitLink keeps a cache of its own where a driver is installed, as NVRTC does, whose key nobody documents.
+/// nvJitLink keeps a cache of its own where a driver is installed, as NVRTC does, whose key is not documented.
 const NO_CACHE: &str = "-no-cache";
 
 struct Link<'a> {

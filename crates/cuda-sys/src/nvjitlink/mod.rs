@@ -97,7 +97,7 @@ impl NvJitLinkTable {
         })
     }
 
-    /// `(major, minor)` of this nvJitLink; `None` before 12.3, which cannot tell.
+    /// `(major, minor)` of this nvJitLink; `None` before 12.3, which cannot report.
     pub fn version(&self) -> Option<(u32, u32)> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two ints.

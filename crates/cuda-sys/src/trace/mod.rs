@@ -106,7 +106,7 @@ pub(crate) fn start_if_asked() {
     });
 }
 
-/// A trace that nobody stops ends with the process.
+/// A trace that is not stopped ends with the process.
 fn at_exit() {
     extern "C" fn finish() {
         if let Err(error) = stop() {

@@ -129,7 +129,7 @@ pub const CU_STREAM_LEGACY: CUstream = CUstream(std::ptr::without_provenance_mut
 pub const CU_STREAM_PER_THREAD: CUstream = CUstream(std::ptr::without_provenance_mut(2));
 /// Texture unit to be chosen by the driver.
 pub const CU_PARAM_TR_DEFAULT: c_int = -1;
-/// "No device": the host, where a device is asked for.
+/// "No device": the host, where a device is requested.
 pub const CU_DEVICE_CPU: CUdevice = -1;
 /// An invalid device.
 pub const CU_DEVICE_INVALID: CUdevice = -2;

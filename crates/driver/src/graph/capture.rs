@@ -81,7 +81,7 @@ fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> 
     stream.or(entered.as_ref()).is_some_and(|stream| retain_in_any_capture(stream, object).unwrap_or(true))
 }
 
-/// [`retain_in_capture`] whoever began the capture, at the cost of asking the driver.
+/// [`retain_in_capture`] whichever library began the capture, at the cost of a driver call.
 pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> Object) -> Result<bool> {
     let Some(raw) = stream.raw_capture()? else { return Ok(false) };
     let retained = captures().iter().find(|c| c.id == raw.id).map(|c| c.retained.clone());

@@ -72,7 +72,7 @@ impl GraphExec {
     /// Runs the graph in stream order, which must not be that of a stream that is being captured. Launches of one
     /// executable graph never overlap.
     ///
-    /// What kernels do is the promise of whoever added them, which is why this is safe.
+    /// The caller that added a kernel has promised that it may run, which is why this is safe.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
         release_passed();
         let ctx = self.0.graph.context();

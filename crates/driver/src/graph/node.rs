@@ -127,7 +127,7 @@ impl Graph {
     }
 
     /// Adds a kernel launch. The function lives as long as the node; what arguments point to can
-    /// be kept with [`GraphNode::keep`].
+    /// be kept alive with [`GraphNode::keep`].
     ///
     /// # Safety
     /// The arguments must be what the kernel expects, and the memory they point to valid whenever

@@ -1,4 +1,4 @@
-//! What graphs keep alive, and what waits for launches to end before it may go.
+//! Objects that graphs keep alive, and objects that are released when launches have ended.
 
 use super::capture::in_relaxed_mode;
 use super::params::KernelNode;
@@ -37,12 +37,12 @@ impl RetainedObjects {
         self.records().entry(node.addr()).or_default().objects.push(object);
     }
 
-    /// Starts the record of a kernel anew; returns the former one, to be dropped by the caller.
+    /// Starts a new record of a kernel; returns the former one, to be dropped by the caller.
     pub(super) fn set_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
         self.records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
     }
 
-    /// Starts the record of a node anew, with the records of graphs inside it.
+    /// Starts a new record of a node, with the records of graphs inside it.
     pub(super) fn set_child_graphs(&self, node: CUgraphNode, child_graphs: Vec<RetainedObjects>) -> Option<NodeRecord> {
         self.records().insert(node.addr(), NodeRecord { child_graphs, ..NodeRecord::default() })
     }
@@ -57,7 +57,7 @@ impl RetainedObjects {
         child_graphs[0].clone()
     }
 
-    /// Starts the record of a node anew, without anything in it.
+    /// Starts a new, empty record of a node.
     pub(super) fn take(&self, node: CUgraphNode) -> Option<NodeRecord> {
         self.records().remove(&node.addr())
     }
@@ -97,7 +97,7 @@ enum StreamPoint {
 }
 
 impl StreamPoint {
-    /// A fence that cannot be asked any more belongs to a context that is gone or spoilt.
+    /// A stream point that cannot be queried any more belongs to a context that was destroyed or has failed.
     fn is_passed(&self) -> bool {
         match self {
             StreamPoint::Event(event) => in_relaxed_mode(|| event.query().unwrap_or(true)),
@@ -135,12 +135,12 @@ fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
 
 /// Drops `objects` when the work that is now in these streams is done.
 pub(super) fn retire(objects: impl Any + Send, streams: &[Option<Stream>]) {
-    let fences: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
-    if fences.is_empty() {
+    let points: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
+    if points.is_empty() {
         drop(objects);
     } else {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push((fences, Box::new(objects)));
+        waiting.push((points, Box::new(objects)));
         N_WAITING.store(waiting.len(), Ordering::Relaxed);
     }
     release_passed();
@@ -152,7 +152,7 @@ pub(super) fn release_passed() {
         return;
     }
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let done: Vec<_> = waiting.extract_if(.., |(fences, _)| fences.iter().all(StreamPoint::is_passed)).collect();
+    let done: Vec<_> = waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::is_passed)).collect();
     N_WAITING.store(waiting.len(), Ordering::Relaxed);
     // Dropped without the lock: an object's own drop may run any code.
     drop(waiting);

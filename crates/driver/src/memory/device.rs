@@ -185,7 +185,7 @@ impl DeviceAllocation {
         self.ptr
     }
 
-    /// The size in bytes, as asked for.
+    /// The size in bytes, as requested.
     pub fn nbytes(&self) -> usize {
         self.nbytes
     }

@@ -1,10 +1,10 @@
-//! What can be said about a failed call beyond its code: how much memory was asked for and how much
+//! What can be said about a failed call beyond its code: how much memory was requested and how much
 //! there is, and what an address is.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::*;
 
-/// What was asked for, and what there was, where the driver says neither. A context of the table must
+/// What was requested, and what there was, where the driver says neither. A context of the table must
 /// be current.
 #[cold]
 pub(crate) fn allocation_error(table: &DriverTable, error: Error, nbytes: usize) -> Error {

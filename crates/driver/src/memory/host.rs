@@ -192,7 +192,7 @@ impl Drop for AlignedHostAllocation {
     }
 }
 
-/// Somebody's host memory, page-locked until dropped.
+/// Host memory of the program, page-locked until dropped.
 #[derive(Debug)]
 pub struct RegisteredHost {
     ctx: Context,

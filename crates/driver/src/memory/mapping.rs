@@ -195,7 +195,7 @@ impl AddressRange {
         self.0.nbytes
     }
 
-    /// Puts memory at `offset` bytes of these addresses. Nobody may use it before
+    /// Maps memory at `offset` bytes of these addresses. It must not be used before
     /// [`Mapping::set_access`].
     pub fn map(&self, offset: usize, memory: &PhysicalMemory) -> Result<Mapping> {
         let nbytes = memory.nbytes();

@@ -40,7 +40,7 @@ impl DriverPool {
         self.handle
     }
 
-    /// An attribute; 0 where the driver does not tell.
+    /// An attribute; 0 where the driver does not report.
     fn bytes(&self, attribute: CUmemPool_attribute) -> u64 {
         let mut value = 0u64;
         let table = self.device.table();

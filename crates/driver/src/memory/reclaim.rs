@@ -1,4 +1,4 @@
-//! Memory that is kept though nobody uses it: how much there is, and how it is given back when
+//! Memory that is cached but unused: how much there is, and how it is returned when
 //! memory is short: whatever the program can give up, then what pools hold unused.
 
 use super::memory_pool;

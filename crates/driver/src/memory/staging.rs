@@ -1,7 +1,7 @@
 //! Blocking copies of pageable host memory through page-locked buffers.
 //!
 //! A driver copies pageable memory with one thread through a buffer of its own, and that thread also
-//! takes the page faults of memory that nobody has touched yet. Here several threads move chunks between
+//! takes the page faults of memory that has not been accessed yet. Here several threads move chunks between
 //! the memory and page-locked slots while the device copies other slots. Where host and device share
 //! their memory ([`Device::has_discrete_memory`](crate::Device::has_discrete_memory)) nothing of it pays.
 //!

@@ -50,7 +50,7 @@ impl StagingSlots {
     /// Gives memory and events back.
     ///
     /// # Safety
-    /// The context they were made in must be current in the driver, and nobody may use them any more.
+    /// The context they were made in must be current in the driver, and the slots must not be in use.
     pub(super) unsafe fn free(self, table: &DriverTable) {
         // SAFETY: the caller's promise; errors have nobody to go to.
         unsafe {

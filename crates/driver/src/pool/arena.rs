@@ -76,7 +76,7 @@ pub(super) struct Leftovers {
 pub(super) struct Arena {
     /// `None` while the arena has no blocks, so that a pool without blocks holds no context.
     pub(super) ctx: Option<Context>,
-    /// Whether each block is allocated for itself, of the size asked for, so that checks see its ends.
+    /// Whether each block is allocated for itself, of the requested size, so that checks see its ends.
     pub(super) is_exact: bool,
     bins: Vec<Vec<FreeBlock>>,
     shared: Vec<SharedBlock>,
@@ -188,8 +188,8 @@ impl Arena {
         }
     }
 
-    /// The default stream of a thread is another one in each thread. The legacy default stream waits
-    /// for all of them, so it is asked in their place.
+    /// The per-thread default stream is another one in each thread. The legacy default stream waits
+    /// for all of them, so it is queried in their place.
     #[cold]
     fn replace_per_thread_streams(&self, stream_idx: u32, others: &mut Vec<u32>) {
         let is_per_thread = |stream_idx: &u32| self.stream_states[*stream_idx as usize].is_per_thread;
@@ -200,7 +200,7 @@ impl Arena {
         }
     }
 
-    /// The streams to be asked how far they are, before `bin` is looked at again: none if that would
+    /// The streams whose progress must be queried before `bin` is searched again: none if that would
     /// not help.
     pub(super) fn begin_poll(&mut self, bin: usize) -> Vec<StreamPoll> {
         if self.bins[bin].is_empty() && self.shared.is_empty() && self.stream_states.len() <= MAX_IDLE_STREAMS {
@@ -219,7 +219,7 @@ impl Arena {
         polls
     }
 
-    /// Takes up what was found out. Returns the streams that nobody but the pool knew, to be dropped
+    /// Applies the queried progress. Returns the streams that only the pool referenced, to be dropped
     /// without the lock.
     pub(super) fn end_poll(&mut self, polls: Vec<StreamPoll>) -> Vec<Stream> {
         for poll in polls {
@@ -271,7 +271,7 @@ impl Arena {
         gone
     }
 
-    /// Takes out the block of the largest bin, whoever uses it: to be given back to the driver, which
+    /// Takes out the block of the largest bin, whichever stream uses it: to be given back to the driver, which
     /// waits for its users.
     pub(super) fn take_largest(&mut self) -> Option<(usize, u64)> {
         let of_bins = self.bins.iter().rposition(|bin| !bin.is_empty());
@@ -288,7 +288,7 @@ impl Arena {
         Some((bin, block.ptr))
     }
 
-    /// Bytes of the blocks that nobody uses, as the driver counts them.
+    /// Bytes of the unused blocks, as the driver counts them.
     pub(super) fn held_bytes(&self) -> usize {
         /// What drivers hand out is a multiple of this many bytes.
         const GRANULE: usize = 512;
@@ -310,7 +310,7 @@ impl Arena {
         Leftovers { _ctx: self.ctx.take(), _stream_states: stream_states }
     }
 
-    /// Whether nobody polls streams right now, and nothing is left in the arena.
+    /// Whether no thread polls streams right now, and nothing is left in the arena.
     pub(super) fn is_idle(&self) -> bool {
         self.n_active == 0 && self.n_held == 0 && self.stream_states.iter().all(|state| !state.is_polled)
     }

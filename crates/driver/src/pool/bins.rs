@@ -1,7 +1,7 @@
 //! Sizes of blocks: which sizes share a bin, and how large a block of a bin is.
 //!
 //! A bin is named by the position of a size's highest bit and the four bits below it, so a block is
-//! at most 1/16 larger than what was asked for.
+//! at most 1/16 larger than what was requested.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;

@@ -1,10 +1,10 @@
-//! What device and host pools share: handing out blocks, taking them back, asking the driver.
+//! What device and host pools share: allocating blocks, taking them back, calling the driver.
 //!
 //! Establishes: the lock is never held while the driver, a hook or a drop of another object runs, so
 //! that whatever these wait for may use the pool meanwhile.
 //!
-//! Where checks follow the state of memory, a pool hands out a fresh block of the size asked for and
-//! frees it when it is given back: kept or rounded up, it would hide what is looked for.
+//! Where checks track the state of memory, a pool allocates a new block of exactly the requested size and
+//! frees it when it is given back. A cached or rounded block would hide the errors that are searched for.
 
 use super::arena::{Arena, Leftovers, StreamPoll};
 use super::bins::{alloc_size, bin_number};
@@ -56,7 +56,7 @@ pub(super) type Labels = HashMap<u64, (usize, Arc<str>)>;
 pub(super) struct BlockOrigin {
     pub(super) arena: u32,
     pub(super) stream_idx: u32,
-    /// Whether the block is only as large as was asked for, because a larger one did not fit. It is not kept.
+    /// Whether the block is only as large as was requested, because a larger one did not fit. It is not kept.
     pub(super) is_exact_size: bool,
 }
 
@@ -89,7 +89,7 @@ impl State {
         index
     }
 
-    /// Closes arenas that hold nothing, and drops the blocks of contexts that are gone.
+    /// Closes arenas that hold nothing, and drops the blocks of contexts that were destroyed.
     fn drop_dead_arenas(&mut self) -> Vec<Leftovers> {
         let mut leftovers = Vec::new();
         for arena in &mut self.arenas {
@@ -250,7 +250,7 @@ impl Core {
     }
 
     /// Gives held blocks of the device back to the driver, the largest first, until it can allocate `size` bytes, which
-    /// the pool takes for the `nbytes` it was asked for; if that is never the case, has all pools do so, and takes only
+    /// the pool takes for a request of `nbytes`; if that is never the case, has all pools do so, and takes only
     /// `nbytes` if need be. Whether that was so comes with the block.
     fn allocate_after_freeing(&self, ctx: &Context, nbytes: usize, size: usize) -> Result<(u64, bool)> {
         let is_short = |error: &Error| reclaim::is_out_of_memory(error);
@@ -276,7 +276,7 @@ impl Core {
         if is_short(&error) { Err(self.out_of_memory(error, nbytes, size)) } else { Err(error) }
     }
 
-    /// The driver's report, with what the pool was asked for and what it has.
+    /// The driver's report, with the requested size and what the pool holds.
     fn out_of_memory(&self, error: Error, nbytes: usize, size: usize) -> Error {
         let all = self.statistics();
         let (held, active) = (all.held_blocks, all.active_blocks);
@@ -365,7 +365,7 @@ impl Core {
         statistics
     }
 
-    /// The context of a block in use, unless it is gone.
+    /// The context of a block in use, unless it was destroyed.
     pub(super) fn context_of(&self, origin: BlockOrigin) -> Option<Context> {
         if process::is_forked_or_exiting() {
             return None;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Blocks of the same size and purpose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockCount {
-    /// Bytes of each, as asked for.
+    /// Bytes of each, as requested.
     pub nbytes: usize,
     /// What they are for.
     pub label: Arc<str>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Keeps freed device memory for the next allocation of about the same size, per context.
 ///
 /// Cloning gives another reference to the same pool. It may be used from any thread, and dropped at
-/// any time, also when contexts are gone or while its memory is in use.
+/// any time, also when contexts were destroyed or while its memory is in use.
 #[derive(Clone)]
 pub struct DeviceMemoryPool(pub(super) Arc<Core>);
 
@@ -29,7 +29,7 @@ impl DeviceMemoryPool {
         Self(Core::new(Source::Device, PoolOptions::default()))
     }
 
-    /// An empty pool that keeps unused blocks for its own process only as long as that goes on allocating:
+    /// An empty pool that caches unused blocks only while its process goes on allocating:
     /// when nothing was taken from it or given back for one to two seconds, they go back to the driver.
     pub fn trimmed_when_idle() -> Self {
         Self(Core::new(Source::Device, PoolOptions { trims_when_idle: true, ..PoolOptions::default() }))

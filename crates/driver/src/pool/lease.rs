@@ -1,4 +1,4 @@
-//! A block that somebody uses, until it goes back to its pool.
+//! A block in use, until it is returned to its pool.
 
 use super::arena::DEFAULT_STREAM_IDX;
 use super::core::{BlockOrigin, Core, freed_twice};
@@ -18,7 +18,7 @@ struct Uses {
     captured: Option<Arc<CapturedBlock>>,
 }
 
-/// A block that somebody gave up while graphs still name its address. It goes back with the last of them.
+/// A block that was freed while graphs still hold its address. It is returned with the last of them.
 #[derive(Default)]
 struct CapturedBlock(Mutex<Option<Lease>>);
 

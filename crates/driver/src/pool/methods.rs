@@ -72,7 +72,7 @@ macro_rules! pool_methods {
 macro_rules! allocation_methods {
     ($allocation:ident, free = $free:literal) => {
         impl $allocation {
-            /// The size in bytes, as asked for.
+            /// The size in bytes, as requested.
             #[inline]
             pub fn nbytes(&self) -> usize {
                 self.0.nbytes()

@@ -31,7 +31,7 @@ impl Source {
         })
     }
 
-    /// Gives a block back; does nothing when its context is gone.
+    /// Gives a block back; does nothing when its context was destroyed.
     pub(super) fn free(self, ctx: &Context, ptr: u64) -> Result<()> {
         ctx.cleanup(|table| {
             // SAFETY: the block is the pool's, which has just forgotten it.

@@ -1,7 +1,7 @@
-//! Gives memory that pools keep unused back to the driver when a program has stopped allocating, so
-//! that other processes get it.
+//! Returns unused memory of pools to the driver when a program has stopped allocating, so that other
+//! processes get it.
 //!
-//! A thread looks once a second while such a pool keeps much; it ends when none does.
+//! A thread checks once a second while such a pool holds much; it ends when none does.
 
 use crate::graph::is_any_capturing;
 use crate::memory::reclaim;

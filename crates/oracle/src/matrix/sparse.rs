@@ -1,4 +1,4 @@
-//! The rows of `a` of `mma.sp`: half of their elements are stored, and metadata tells which.
+//! The rows of `a` of `mma.sp`: half of their elements are stored, and metadata says which.
 
 use super::{Fragment, Matrix};
 use rtcg_ptx::ast::*;

@@ -18,7 +18,7 @@ pub(crate) fn place(o: &Object, place: &SurfPlace, coords: &[u32], size: usize) 
     if row % size != 0 || x % size != 0 {
         return Err("a surface access is not aligned".into());
     }
-    // The last place along each axis, and what is asked for.
+    // The last place along each axis, and what is requested.
     let mut wanted = vec![(x / size, row / size - 1)];
     wanted.extend(axes[1..].iter().zip(&o.extents[1..]).map(|(&i, &n)| (i64::from(i as i32), i64::from(n) - 1)));
     if layered {

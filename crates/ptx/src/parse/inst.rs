@@ -1,7 +1,7 @@
 //! One instruction: its opcode and modifiers against the whitelist of the ISA.
 //!
 //! A rule takes the modifiers it knows out of [`Modifiers`] and then calls [`Modifiers::done`], which
-//! refuses whatever is left. So a modifier nobody asked for is an error, never ignored.
+//! refuses whatever is left. So a modifier that no rule has taken is an error, never ignored.
 
 use super::{Parsed, Parser};
 use crate::ast::*;
@@ -123,7 +123,7 @@ impl<'s> Modifiers<'s> {
         Diagnostic::new(DiagnosticKind::Unknown, self.span, message)
     }
 
-    /// The complaint that these words do not go together.
+    /// The diagnostic that these words cannot be combined.
     pub(super) fn refuse(&self) -> Box<Diagnostic> {
         self.unknown(format!("`{}` is not an instruction of PTX", self.shown()))
     }
@@ -271,7 +271,7 @@ impl<'s> Parser<'s> {
         Ok(inst)
     }
 
-    /// An instruction that is PTX but that nobody executes: its text with names made unique.
+    /// An instruction that is PTX but not supported: its text with names made unique.
     ///
     /// Only the brackets and the names are checked.
     pub(super) fn other(&mut self, m: &Modifiers<'s>) -> Parsed<Inst> {

@@ -27,12 +27,12 @@ use crate::hash::FxMap;
 use crate::lexer::{Kind, Token, lex};
 use std::sync::Arc;
 
-/// What [`parse`] returns: as much of the module as was understood, and every complaint.
+/// What [`parse`] returns: as much of the module as was understood, and all diagnostics.
 #[derive(Debug, Clone)]
 pub struct ParseResult {
     /// The module; complete only if [`ParseResult::has_errors`] is false.
     pub module: Module,
-    /// Complaints in the order of the text.
+    /// Diagnostics in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -212,7 +212,7 @@ impl<'s> Parser<'s> {
         Ok(name)
     }
 
-    /// The complaint that `what` is missing at the current token.
+    /// The diagnostic that `what` is missing at the current token.
     fn expected(&self, what: &str) -> Box<Diagnostic> {
         let found = match self.kind() {
             Kind::Eof => "the end of the file".to_owned(),

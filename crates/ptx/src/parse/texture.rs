@@ -1,7 +1,7 @@
 //! Texture and surface instructions.
 //!
 //! Multi-sample geometries and depth comparison are PTX, but no driver function makes resources
-//! for them; they are kept as text like everything that nobody executes.
+//! for them; they are stored as text like everything that is not supported.
 
 use super::inst::Modifiers;
 use super::operand::WidthRule;

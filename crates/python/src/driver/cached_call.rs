@@ -1,13 +1,13 @@
-//! Calls of a kernel like its last one.
+//! The cached call of a kernel.
 //!
-//! A loop calls a kernel with the same keywords and arguments of the same types again and again. How the last call
-//! was made is kept with the kernel: which classes the arguments had and where their bytes go, and the grid and
-//! block as objects. A call that is made alike only copies bytes; whatever differs goes the general way, which
-//! checks everything and is then remembered instead.
+//! A loop calls a kernel with the same keywords and arguments of the same types again and again. The kernel caches its
+//! last call: the classes of the arguments, the offsets of their bytes, and the grid and block as objects. A call that
+//! matches only copies bytes. A call that differs takes the general path, which checks everything, and replaces the
+//! cached call.
 //!
-//! Establishes: what is remembered is looked at by one thread at a time, which holds the interpreter and runs no
-//! Python code meanwhile, since all objects that are looked into are of exact classes of this package, of NumPy's
-//! scalars, or of Python's own numbers and tuples. The objects that are remembered themselves cannot change.
+//! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code
+//! meanwhile, since all objects that are read are of exact classes of this package, of NumPy's scalars, or of Python's
+//! own numbers and tuples. The cached objects themselves cannot change.
 
 use crate::driver::arguments::{NumpyScalar, numpy_scalar};
 use crate::driver::fastcall::{Args, Keywords};

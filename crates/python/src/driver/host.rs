@@ -139,7 +139,7 @@ pub(crate) fn checked_array<'py>(
     unsafe { array_over(owner, data, dtype, shape, fortran) }
 }
 
-/// Page-locked memory that somebody else allocated.
+/// Page-locked memory that was allocated by other code.
 #[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegisteredHost(
     Detached<RegisteredHost>,

@@ -1,7 +1,7 @@
 //! Host buffers of copies in flight: each is held until its stream has passed the copy.
 //!
-//! An event is recorded behind the copy. Later asynchronous copies, and every wait, look which
-//! events have happened and let those buffers go.
+//! An event is recorded behind the copy. Later asynchronous copies, and every wait, query these events and
+//! release the buffers of those that have completed.
 
 use crate::driver::graph::retain_captured;
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ pub(crate) fn hold_until_passed(stream: Option<&Stream>, owner: Py<PyAny>) -> rt
 }
 
 /// Lets go of the buffers whose copies are done. An event that cannot be asked any more belongs to
-/// a context that is gone or spoilt, whose copies have ended too.
+/// a context that was destroyed or has failed, whose copies have ended too.
 pub(crate) fn release_passed() {
     let mut in_flight = IN_FLIGHT.lock().unwrap_or_else(PoisonError::into_inner);
     let has_passed = |event: &Event| in_relaxed_mode(|| event.query().unwrap_or(true));

@@ -152,7 +152,7 @@ with_methods! { PyMemoryPool;
         self.0.attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH).or_raise()
     }
 
-    /// Let the peaks begin anew at the present numbers.
+    /// Reset the peaks to the current numbers.
     fn reset_peaks(&self) -> PyResult<()> {
         self.0.set_attribute(CU_MEMPOOL_ATTR_USED_MEM_HIGH, 0).or_raise()?;
         self.0.set_attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0).or_raise()

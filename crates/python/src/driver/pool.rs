@@ -54,7 +54,7 @@ impl PyPooledDeviceAllocation {
 resource_methods! {
     PyPooledDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
-    /// Size in bytes, as asked for.
+    /// Size in bytes, as requested.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -107,7 +107,7 @@ impl Drop for PyPooledHostAllocation {
 resource_methods! {
     PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
-    /// Size in bytes, as asked for.
+    /// Size in bytes, as requested.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()

@@ -284,7 +284,7 @@ fn check_callable(callback: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(PyTypeError::new_err(format!("a host function must be callable, this is a {kind}")))
 }
 
-/// Nobody waits for what a host function returns; what it raises goes to `sys.unraisablehook`.
+/// Nobody waits for what a host function returns; its exceptions go to `sys.unraisablehook`.
 fn report(py: Python<'_>, function: &Py<PyAny>, result: PyResult<Py<PyAny>>) {
     if let Err(error) = result {
         error.write_unraisable(py, Some(function.bind(py)));

@@ -316,7 +316,7 @@ fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
     Ok(())
 }
 
-/// A driver given the handle of a context that is gone may crash.
+/// A driver given the handle of a destroyed context may crash.
 fn check_alive(ctx: &Context) -> PyResult<()> {
     if ctx.is_alive() {
         return Ok(());

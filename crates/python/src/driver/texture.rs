@@ -453,7 +453,7 @@ fn bytes_of(array: &Array, index: usize, len: usize) -> String {
     format!("{len} bytes at index {index} of the array {array}")
 }
 
-/// The error of a copy, saying which bytes of which array were asked for.
+/// The error of a copy, saying which bytes of which array were requested.
 fn in_array(error: Error, array: &Array, index: usize, len: usize) -> Error {
     Error { detail: error.detail.or_else(|| Some(bytes_of(array, index, len))), ..error }
 }

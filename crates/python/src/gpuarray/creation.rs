@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use rtcg::array::{GpuArray, Layout, Order};
 
 /// Runs `make`; when the device is out of memory, collects garbage and runs it again. The interpreter is let go
-/// where a driver is asked for memory, which few calls need.
+/// only where the driver allocates memory, which few calls need.
 pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Result<T>) -> PyResult<T> {
     match raise(py, make()) {
         Err(error) if error.is_instance_of::<MemoryError>(py) => {

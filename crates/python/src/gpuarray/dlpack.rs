@@ -1,7 +1,7 @@
 //! DLPack, versions 0 and 1: sharing arrays with other libraries.
 //!
 //! A capsule owns a managed tensor until a consumer takes it, which it shows by renaming the capsule.
-//! Whoever owns the tensor calls its deleter once.
+//! The tensor's owner calls its deleter once.
 
 use super::context::array_context;
 use super::memory::ForeignBuffer;
@@ -133,7 +133,7 @@ unsafe extern "C" fn delete_versioned(managed: *mut ManagedTensorVersioned) {
     }
 }
 
-/// Deletes a tensor that nobody took.
+/// Deletes a tensor that was not consumed.
 unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
     // SAFETY: called by Python with the capsule; the name tells whether and what it still owns.
     unsafe {
@@ -234,7 +234,7 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
     }
     let plain = try_take(PLAIN, PLAIN_USED);
     if plain.is_null() {
-        return Err(PyValueError::new_err("expected a DLPack capsule that nobody has taken yet"));
+        return Err(PyValueError::new_err("expected a DLPack capsule that has not been consumed yet"));
     }
     let taken = Bound::new(py, Taken { pointer: plain.expose_provenance(), versioned: false })?;
     // SAFETY: as above.

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The dtypes of operands and result, and the expression.
 type Key = (Vec<DType>, String);
 
-/// The kernels of expressions that were asked for.
+/// The kernels of expressions that were requested.
 #[derive(Debug, Default)]
 pub(super) struct Kernels(Mutex<HashMap<Key, Arc<Elementwise>>>);
 

@@ -37,7 +37,7 @@ impl Arrays {
     /// Arrays on `ctx`, with a pool of memory of their own.
     ///
     /// # Errors
-    /// When the device does not tell its size.
+    /// When the device does not report its size.
     pub fn new(ctx: &Context) -> Result<Self> {
         Ok(Self {
             inner: Arc::new(Inner { ctx: ctx.clone(), arrays: CudaRuntime::arrays(ctx)?, kernels: Kernels::default() }),

@@ -1,7 +1,7 @@
-//! A call of an elementwise kernel that is made again with other arrays and values.
+//! A cached launch of an elementwise kernel, repeated with other arrays and values.
 //!
-//! What a call costs on the host is mostly deciding about its form. The form follows from the layouts of arrays, which
-//! the caller compares, and for many elements also from their addresses, which are looked at here.
+//! The host time of a call is mostly the choice of a form. The form follows from the layouts of arrays, which the
+//! caller compares. For many elements it also depends on the alignment of addresses, which is checked here.
 
 // Launching runs the user's snippet.
 #![allow(unsafe_code)]
@@ -58,7 +58,7 @@ pub struct CachedLaunch {
 }
 
 impl CachedLaunch {
-    /// Whether nothing has happened that a call must look at, and the kernel's context is the current one.
+    /// Whether the epoch has not changed and the kernel's context is the current one.
     #[inline]
     pub fn is_prepared(&self) -> bool {
         self.kernel.function.is_prepared() && self.ctx.driver().is_current()

@@ -66,7 +66,7 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
     }
 }
 
-/// Arrays must lie where kernels of `ctx` reach them. A driver is only asked about memory of another context.
+/// Arrays must be in memory that kernels of `ctx` can access. The driver is queried only for memory of another context.
 pub(crate) fn check_accessible(ctx: &Context, declared: &[Argument], args: &[Value<'_>]) -> Result<()> {
     let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.array()?, a)));
     for (view, a) in arrays {

@@ -121,7 +121,7 @@ impl<K, V> std::fmt::Debug for PerContext<K, V> {
 }
 
 impl<K: Eq + Clone, V> PerContext<K, V> {
-    /// What `make` made for this context and key, now or before. Entries of contexts that are gone are
+    /// What `make` made for this context and key, now or before. Entries of contexts that were destroyed are
     /// dropped when a new one comes.
     pub(crate) fn get(&self, ctx: &Context, key: &K, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
         let find = |forms: &[Form<K, V>]| {

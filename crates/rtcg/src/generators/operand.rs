@@ -32,7 +32,7 @@ impl TracksUse for Arc<dyn Buffer> {
     }
 }
 
-/// Whose memory a view is of, where it has to be told who uses it. Views are compared without it.
+/// The owner of a view's memory, where uses have to be recorded. Views are compared without it.
 #[derive(Clone, Copy, Default)]
 pub struct Owner<'a>(Option<&'a dyn TracksUse>);
 
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Tells the memory of arrays that work in `stream` uses it.
+/// Records that work in `stream` uses the memory of arrays.
 pub(crate) fn record_uses(args: &[Value<'_>], stream: Option<&Stream>) {
     args.iter().filter_map(Value::array).for_each(|view| view.used_in(stream));
 }
@@ -174,7 +174,7 @@ impl<T: Element> DeviceVec<T> {
 }
 
 impl ArrayView<'_> {
-    /// Tells the memory that work in `stream` uses it.
+    /// Records that work in `stream` uses the memory.
     pub(crate) fn used_in(&self, stream: Option<&Stream>) {
         if let Some(memory) = self.owner.0 {
             memory.used_in(stream);

@@ -32,8 +32,8 @@ type Key = (usize, usize, WorkspaceUse);
 
 static WORKSPACES: Mutex<Option<HashMap<Key, Workspace>>> = Mutex::new(None);
 
-/// The addresses of [`REDUCTION_STATE_BYTES`] bytes of tickets that are zero, and of `nbytes` bytes of whatever value, for
-/// launches in `stream` only.
+/// The addresses of [`REDUCTION_STATE_BYTES`] bytes of completion counters and flagged values, all zero, and of
+/// `nbytes` uninitialised bytes, for launches in `stream` only.
 ///
 /// # Errors
 /// When the device is out of memory.

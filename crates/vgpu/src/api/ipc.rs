@@ -18,7 +18,7 @@ use crate::objects::Pool;
 
 const FILE: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/// How often memory of another process is open, and its block, by context and ticket.
+/// How often memory of another process is open, and its block, by context and record.
 type Open = HashMap<(u64, u64), (u32, Block)>;
 
 static OPEN: Mutex<Option<Open>> = Mutex::new(None);

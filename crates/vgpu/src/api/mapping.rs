@@ -12,7 +12,7 @@ use crate::memory::mapping::{self, GRANULARITY, PHYSICAL, Physical};
 
 const FILE: u32 = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.0;
 
-/// The device that memory is asked for on.
+/// The device that memory is requested on.
 ///
 /// # Safety
 /// `prop` is null or valid.

@@ -1,9 +1,8 @@
-//! Joins PTX texts as a linker joins objects: of weak and common definitions of a name one stays,
-//! and what a text keeps to itself gets a name of its own where another text uses the same.
+//! Links PTX texts as a linker links objects: of weak and common definitions of a name one is used, and
+//! local names are renamed where another text uses the same name.
 //!
-//! This works on the texts, without understanding more than where a top-level item begins and
-//! ends, what it is called and who may see it; the module loader checks the result. Lines stay
-//! lines, so that messages can be traced to their text.
+//! This works on the texts and parses only the extent, name and linkage of top-level items; the module
+//! loader checks the result. Line breaks are preserved, so that messages can be traced to their text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -56,7 +56,7 @@ pub(crate) fn wide_exchange() -> Option<WideExchange> {
     std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as WideExchange)
 }
 
-/// By hand, because the compiler's own may become a library call that nobody provides.
+/// By hand, because the compiler's own may become a library call that is not provided.
 ///
 /// # Safety
 /// The processor has the instruction; `at` is aligned and may be accessed, or faults.

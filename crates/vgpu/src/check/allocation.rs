@@ -30,7 +30,7 @@ pub(crate) fn add_variable(address: u64, size: u64, name: &str, constant: bool) 
     VARIABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address, variable);
 }
 
-/// The variables of a range are gone.
+/// The variables of a range were freed.
 pub(crate) fn remove_variables(start: u64, len: u64) {
     VARIABLES.write().unwrap_or_else(PoisonError::into_inner).retain(|&a, _| !(start..start + len).contains(&a));
 }

@@ -24,7 +24,7 @@ pub enum FindingKind {
     InvalidFree,
     /// Another fault: trap, stack overflow and so on.
     Fault,
-    /// A read of memory that nobody has written.
+    /// A read of uninitialised memory.
     Uninitialised,
     /// Two accesses without an order between them.
     Race,

@@ -1,7 +1,7 @@
-//! Checked mode: what a kernel does wrong without faulting is found and told.
+//! Checked mode: finds and reports errors of kernels that do not fault.
 //!
 //! Establishes: [`enabled`] never changes once device memory exists, because the state of every
-//! byte must be known from its allocation on. Findings are kept once per place in the program,
+//! byte must be tracked from its allocation on. Findings are stored once per place in the program,
 //! printed when the launch ends, and can be read with [`findings`].
 
 pub(crate) mod allocation;
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 pub struct Checks {
     /// Accesses outside allocations, after a free, or misaligned.
     pub memory: bool,
-    /// Reads of memory that nobody has written.
+    /// Reads of uninitialised memory.
     pub init: bool,
     /// Accesses of different threads to the same memory without an order between them.
     pub race: bool,
@@ -92,7 +92,7 @@ impl fmt::Display for Checks {
     }
 }
 
-/// It is too late for [`configure`]: device memory exists whose state nobody has followed.
+/// It is too late for [`configure`]: device memory exists whose state was not tracked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfiguredTooLate;
 

@@ -132,7 +132,7 @@ pub(crate) struct RaceDetector {
     pages: Map<u64, Box<[WordHistory]>>,
     warps: Map<usize, WarpOrder>,
     published: Map<u32, Published>,
-    /// The block that was asked for last, and its last event.
+    /// The block that was requested last, and its last event.
     latest: Option<(u32, u32)>,
     time: u64,
     /// Pairs of instructions that have been reported.

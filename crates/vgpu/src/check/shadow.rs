@@ -2,7 +2,7 @@
 //!
 //! Establishes: the state of window address `a` lies at `base + (a & (2^bits - 1))`, in a mapping
 //! whose pages exist only where they were written. State 0, that of untouched pages, means that
-//! the byte belongs to nobody. Compiled code reads and writes states without any lock: two threads
+//! the byte is not allocated. Compiled code reads and writes states without any lock: two threads
 //! that write the same state byte write the same value or race in the program itself.
 
 use crate::memory::window::{Area, Window, WindowError, page_size, window};
@@ -185,7 +185,7 @@ pub(crate) fn filled(start: usize, len: usize) {
     }
 }
 
-/// The driver has copied memory: what nobody has written stays unwritten.
+/// The driver has copied memory: uninitialised bytes stay uninitialised.
 pub(crate) fn copied(dst: usize, src: usize, len: usize) {
     if !super::enabled().init || len == 0 {
         return;

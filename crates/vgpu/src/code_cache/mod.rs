@@ -1,11 +1,11 @@
-//! Machine code of kernels on disk, for other processes: what NVIDIA's driver keeps in its compute cache.
+//! The cache of machine code on disk, shared by processes, like the compute cache of NVIDIA's driver.
 //!
-//! Establishes: a file that is odd in any way (cut off, damaged, of another user, written by others)
-//! is as none, and is replaced; a folder that cannot be written is as none. How files get on disk and go again is
-//! [`rtcg_disk_cache`]'s. Every program that was built from the same sources finds what another has kept; processes that keep the same code write the same bytes. Nobody else may write code that is
-//! executed here, so the cache is private.
+//! Establishes: a file that is invalid in any way (truncated, damaged, of another user, writable by others) is a
+//! miss, and is replaced; a folder that cannot be written counts as none. [`rtcg_disk_cache`] writes and evicts
+//! files. Every program that was built from the same sources shares entries; processes that cache the same code
+//! write the same bytes. Other users must not write code that is executed here, so the cache is private.
 //!
-//! Only programs that ask for it have the cache ([`enable`]): the drivers do.
+//! Only programs that enable the cache have it ([`enable`]): the drivers do.
 
 #[cfg(test)]
 mod fingerprint;

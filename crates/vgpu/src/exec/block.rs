@@ -4,7 +4,7 @@
 //! gets the thread back when there is none, and chooses every time where the order is to be random.
 //!
 //! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
-//! other. What they share is therefore in cells ([`BlockState`]) and nobody holds a mutable reference.
+//! other. What they share is therefore in cells ([`BlockState`]) and no code holds a mutable reference.
 
 use super::barrier::{Arrival, Barrier, N_BARRIERS};
 use super::calls;

@@ -24,7 +24,7 @@ pub enum FaultKind {
     IllegalInstruction,
     /// All warps of a block wait for something that no warp can bring.
     Deadlock,
-    /// Somebody set the launch's [`CancelFlag`](super::CancelFlag).
+    /// The program set the launch's [`CancelFlag`](super::CancelFlag).
     Cancelled,
     /// It took longer than `RTCG_VIRTUAL_TIMEOUT` allows.
     Timeout,

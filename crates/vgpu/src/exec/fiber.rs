@@ -44,7 +44,7 @@ pub(crate) enum FiberResult {
     Preempted,
     /// The caller of the launch is to answer, then it goes on.
     InterruptCheck,
-    /// Trapped or cancelled; whoever did it has recorded why.
+    /// Trapped or cancelled; the reason is already recorded.
     Terminated,
     /// Ended by a signal that still has to be explained.
     Signal(SignalInfo),
@@ -55,7 +55,7 @@ pub(crate) enum FiberResult {
 pub(crate) struct SignalInfo {
     pub(crate) signal: i32,
     pub(crate) pc: usize,
-    /// Address of the access; 0 when the processor does not tell.
+    /// Address of the access; 0 when the processor does not report.
     pub(crate) address: usize,
     /// Whether it was a write, where the processor tells.
     pub(crate) write: Option<bool>,

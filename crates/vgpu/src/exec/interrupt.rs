@@ -34,7 +34,7 @@ pub(crate) fn mark_internal_thread() {
     OURS.set(true);
 }
 
-/// Whether the calling thread has somebody to ask.
+/// Whether the calling thread has an interrupt check.
 pub(crate) fn can_check_interrupt() -> bool {
     CHECK.get().is_some() && !OURS.try_with(Cell::get).unwrap_or(true)
 }

@@ -55,7 +55,7 @@ pub(crate) struct Job<'a> {
     pub(crate) param_bytes: usize,
     /// State of the random choices, when the schedule makes some: then one thread runs the job.
     random: Option<(u64, AtomicU64)>,
-    /// What is known of accesses, when races are looked for.
+    /// What is known of accesses, when races are checked.
     pub(crate) race: Option<Mutex<RaceDetector>>,
     /// Only the caller may run blocks.
     pub(crate) caller_only: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Job<'a> {
     pub(crate) stop: AtomicU32,
     /// The flag that the launch runs with.
     pub(crate) cancel: &'a CancelFlag,
-    /// The next block that nobody has taken.
+    /// The next block that no worker has taken.
     pub(crate) next: AtomicU64,
     pub(crate) total: u64,
     pub(crate) chunk: u64,
@@ -165,7 +165,7 @@ impl<'a> Job<'a> {
         first.min(self.total)..(first + self.chunk).min(self.total)
     }
 
-    /// Whether nobody has taken the last block yet.
+    /// Whether the last block is not taken yet.
     pub(crate) fn has_blocks(&self) -> bool {
         !self.stopped() && self.next.load(Ordering::Relaxed) < self.total
     }

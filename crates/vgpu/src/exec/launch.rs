@@ -25,7 +25,7 @@ pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
 /// many launches (all of a context, say).
 #[derive(Debug, Default)]
 pub struct CancelFlag {
-    /// Bytes of stack that a thread of a recursive kernel has at least, 0 if nobody has said so.
+    /// Bytes of stack that a thread of a recursive kernel has at least, 0 if no limit was set.
     stack_limit: AtomicUsize,
     /// Set for good.
     set: AtomicBool,
@@ -42,7 +42,7 @@ struct RunningLaunch {
     stop: *const AtomicU32,
     grid: u64,
     kernel: *const str,
-    /// Its caller has somebody to ask whether to go on.
+    /// Its calling thread has an interrupt check.
     can_check_interrupt: bool,
 }
 // SAFETY: the word is an atomic; both are alive while they are in the list (`LaunchGuard` borrows them).
@@ -80,7 +80,7 @@ impl CancelFlag {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.stop_all(stop::INTERRUPTED);
     }
-    /// Whether somebody has called [`CancelFlag::cancel`].
+    /// Whether [`CancelFlag::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }

@@ -2,7 +2,7 @@
 //! local memory of warps, shared memory of blocks.
 //!
 //! Establishes: what a slot does not need is not committed, so that an access beyond it faults
-//! (at the granularity of pages). Slots of the size that was asked for are found again without a
+//! (at the granularity of pages). Slots of the size that was requested are found again without a
 //! system call.
 
 use crate::memory::window::{Window, WindowError, page_size, window};
@@ -87,7 +87,7 @@ impl SlotPool {
         slot.map(|s| resize(w, s, pages)).transpose()
     }
 
-    /// Takes a slot back; its contents stay until it is given to somebody else.
+    /// Takes a slot back; its contents stay until it is given out again.
     pub(crate) fn release(&self, slot: Slot) {
         self.lock().slots.push(slot);
     }

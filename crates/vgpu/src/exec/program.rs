@@ -1,4 +1,4 @@
-//! What the scheduler needs to know of a kernel, whoever made its machine code.
+//! What the scheduler needs to know of a kernel, independent of the code generator.
 
 use crate::abi::KernelEntry;
 use crate::jit::LaneSet;

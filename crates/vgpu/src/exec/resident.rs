@@ -1,9 +1,8 @@
 //! Kernels that may wait: one or more resident blocks per worker.
 //!
-//! Establishes: a worker runs one block at a time as long as its warps get on. When they can only
-//! wait (all of them yield in spinning loops) further blocks become resident beside it, up to what
-//! the device has room for, and take turns. So a barrier over the grid, hand-made or cooperative,
-//! completes whatever the number of cores.
+//! Establishes: a worker runs one block at a time as long as its warps make progress. When they can only
+//! wait (all of them yield in spin loops), more blocks become resident, up to the limit of the device, and
+//! run round robin. So a barrier over the grid, hand-made or cooperative, completes on any number of cores.
 
 use super::block::{Block, BlockStep};
 use super::job::{Job, NoSharedMemory};

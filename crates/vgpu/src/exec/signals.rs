@@ -158,7 +158,7 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     true
 }
 
-/// Hands the signal to whoever was there before.
+/// Passes the signal to the handler that was installed before.
 ///
 /// # Safety
 /// The arguments must be those of the handler.

@@ -1,9 +1,9 @@
-//! A thread that looks at running launches now and then: it stops those that take longer than
-//! `RTCG_VIRTUAL_TIMEOUT` allows, and reminds threads of the program that run a kernel themselves
-//! to ask whether they are to stop.
+//! The watchdog: a thread that inspects running launches periodically. It stops those that take longer than
+//! `RTCG_VIRTUAL_TIMEOUT` allows, and makes threads of the program that run a kernel themselves call the
+//! interrupt check.
 //!
-//! It exists only when there is a limit or somebody to ask, and sleeps while nothing runs. A
-//! launch pays one relaxed load for it.
+//! It exists only when there is a limit or an interrupt check, and sleeps while nothing runs. It costs a
+//! launch one relaxed load.
 
 use super::interrupt;
 use super::launch::CancelFlag;

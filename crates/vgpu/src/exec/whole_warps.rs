@@ -1,13 +1,13 @@
-//! Which warps of a block can run, and barriers at which whole warps alone have arrived, to wait for all
-//! threads of the block: what kernels do at nearly every barrier.
+//! Which warps of a block can run, and barriers for all threads of the block at which only whole warps have
+//! arrived: the case of nearly every barrier.
 //!
 //! Establishes: such a barrier is complete when every warp that has not ended has arrived at it, so that a
-//! bit per warp says all there is to know. Where anything else arrives, or somebody looks on, lanes are
+//! bit per warp is enough. Where part of a warp arrives, or checks observe the barrier, lanes are
 //! [counted](super::barrier::Barrier) instead.
 //!
 //! Mostly not even bits are needed: warps arrive at the same barrier one after the other, in the order of their
-//! ring, and it is enough to count those that are still to come. Such a *round* is put into bits as soon as anything
-//! else happens, which every function here but [`WholeWarps::arrive`] takes for that.
+//! ring, and it is enough to count the missing ones. Such a *round* is converted to bits as soon as anything else
+//! happens; every function here but [`WholeWarps::arrive`] does that.
 
 use super::barrier::N_BARRIERS;
 use std::cell::Cell;

@@ -144,7 +144,7 @@ struct Planner {
     device: Vec<DeviceStep>,
     memory: Vec<Arc<GraphMemory>>,
     freed: Vec<u64>,
-    /// What starts anew with every launch.
+    /// State that is reset by every launch.
     conditions: Vec<Arc<Condition>>,
     threads: u64,
     can_run_inline: bool,

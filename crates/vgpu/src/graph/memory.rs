@@ -51,7 +51,7 @@ impl GraphMemory {
         !self.in_use.swap(true, Ordering::AcqRel)
     }
 
-    /// Whether a launch has allocated it and nobody freed it.
+    /// Whether a launch has allocated it and it is not freed.
     pub(crate) fn is_in_use(&self) -> bool {
         self.in_use.load(Ordering::Acquire)
     }

@@ -333,7 +333,7 @@ impl Graph {
     }
 }
 
-/// A node that is gone takes its child graph along.
+/// A destroyed node destroys its child graph.
 fn retire(node: &Node) {
     match node.action() {
         Action::Child(graph) => graph.destroy(),

@@ -1,8 +1,8 @@
 //! A panic of the compiler becomes an error in one line: the kernel, the instruction and its line, what went wrong,
-//! and where the PTX was kept for a report.
+//! and the file to which the PTX was written for a report.
 //!
-//! While the compiler runs, Rust's own text about a panic is held back, by a hook in front of the process' own that
-//! knows the threads concerned. What the hook is told, and which instruction was being emitted, it leaves here.
+//! While the compiler runs, Rust's own panic message is suppressed, by a hook in front of the process's own that
+//! knows the threads concerned. The hook stores the panic's text and the instruction that was being emitted here.
 
 use super::JitError;
 use super::emit::compile::KernelSource;

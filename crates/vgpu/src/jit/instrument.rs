@@ -118,7 +118,7 @@ impl Instrument {
         random: None,
     };
 
-    /// Bytes that nobody may access between two variables of a thread, and behind the last one.
+    /// Bytes of the red zone between two variables of a thread, and behind the last one.
     pub(crate) fn red_zone(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Machine code that is kept: under which key, and the interface with what keeps it.
+//! Cached machine code: its key, and the interface to what stores it.
 //!
 //! A key covers all that code is made from: the version of the code generator (and of the functions that code
 //! calls), the processor's instructions, the text of the module, the kernel, the

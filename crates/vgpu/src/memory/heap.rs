@@ -6,7 +6,7 @@
 //! freed, so that a kernel that runs past its end or uses it afterwards faults.
 //!
 //! Assumes: the heap's range of addresses is reserved without access by the device window and
-//! nobody else changes its protection.
+//! no other code changes its protection.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
@@ -28,7 +28,7 @@ const SLAB_BYTES: u64 = 512 << 10;
 /// decide: a processor takes addresses that differ by whole pages for the same when it looks for
 /// stores that a load must wait for, and kernels walk through arrays in steps of a grid.
 const PAGE_OFFSETS: u64 = 4;
-/// Bytes behind each block that belong to nobody, when accesses are checked.
+/// Bytes of the red zone behind each block, when accesses are checked.
 const RED_ZONE: u64 = 256;
 /// Freed blocks that are remembered, so that a report can name them.
 const MAX_FREED_HISTORY: usize = 1024;
@@ -362,7 +362,7 @@ impl HeapSpace {
         }
     }
 
-    /// Pages that nobody uses any more. Those of a file leave it, so that what comes next is private.
+    /// Pages that are no longer used. Those of a file leave it, so that what comes next is private.
     fn release_pages(&mut self, start: u64, span: u64) {
         if self.files.remove(&start).is_some() {
             self.pages.reset(start, span);

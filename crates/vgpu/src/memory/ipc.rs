@@ -1,10 +1,10 @@
-//! What other processes are given of this one: device memory, events and memory pools.
+//! IPC: device memory, events and memory pools that this process shares with others.
 //!
-//! Establishes: everything that is shared has a *ticket*, a small anonymous file that says what it is
-//! and whether it is still there. A handle names a process, its descriptor of the ticket, and the
-//! ticket's number, which never comes twice; so the handle of a process that has ended, or of what has
-//! been freed meanwhile, is recognised. The other process opens ticket and memory through
-//! `/proc/PID/fd`, which the system allows to processes of the same user.
+//! Establishes: every shared object has an *IPC record*, a small anonymous file that says what the object is
+//! and whether it still exists. A handle names a process, its descriptor of the record, and the record's
+//! number, which is never reused. So a handle of a process that has ended, or of freed memory, is
+//! recognised. The other process opens record and memory through `/proc/PID/fd`, which the system allows to
+//! processes of the same user.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -18,12 +18,12 @@ use crate::error::{Code, Error, Res, ensure};
 
 /// Bytes of a handle, as in CUDA.
 pub(crate) const HANDLE_BYTES: usize = 64;
-/// What handles and tickets begin with.
+/// What handles and records begin with.
 const MAGIC: u64 = u64::from_le_bytes(*b"rtcg-ipc");
-/// Bytes of a ticket.
+/// Bytes of a record.
 pub(crate) const IPC_RECORD_BYTES: usize = 4096;
 
-/// What a ticket is for.
+/// What a record is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -50,17 +50,17 @@ pub(crate) struct SharedBlock {
     pub(crate) size: u64,
     /// Ordinal of its device.
     pub(crate) device: u64,
-    /// Number of the pool's ticket, 0 without one.
+    /// Number of the pool's record, 0 without one.
     pub(crate) pool: u64,
 }
 
-/// A ticket as it lies in its file: words, the first of which is [`MAGIC`].
+/// A record as it lies in its file: words, the first of which is [`MAGIC`].
 const ID: usize = 1;
 const KIND: usize = 2;
 const ALIVE: usize = 3;
 const BLOCK_WORD: usize = 4;
 const WORDS: usize = BLOCK_WORD + 6;
-/// Where a ticket has room for what its kind needs.
+/// Where a record has room for what its kind needs.
 pub(crate) const PAYLOAD_OFFSET: usize = 256;
 
 /// Something of this process that others may open; they no longer can when this is dropped.
@@ -72,7 +72,7 @@ pub(crate) struct IpcRecord {
     kind: Kind,
 }
 
-/// A number that no other ticket has.
+/// A number that no other record has.
 fn new_id() -> u64 {
     let mut bytes = [0; 8];
     let random = File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes));
@@ -94,7 +94,7 @@ pub(crate) fn new_file(bytes: u64) -> Res<File> {
 }
 
 impl IpcRecord {
-    /// A ticket for something that is there from now on.
+    /// A record for something that is there from now on.
     pub(crate) fn new(kind: Kind, place: SharedBlock) -> Res<IpcRecord> {
         let ticket = IpcRecord { file: new_file(IPC_RECORD_BYTES as u64)?, id: new_id(), kind };
         let SharedBlock { fd, inode, offset, size, device, pool } = place;
@@ -118,7 +118,7 @@ impl IpcRecord {
         handle
     }
 
-    /// A descriptor of the ticket for another process, which the caller closes.
+    /// A descriptor of the record for another process, which the caller closes.
     pub(crate) fn export(&self) -> Res<RawFd> {
         // SAFETY: duplicates a descriptor that is open as long as the value lives.
         let fd = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
@@ -134,13 +134,13 @@ impl Drop for IpcRecord {
     }
 }
 
-/// The ticket of another process.
+/// The record of another process.
 #[derive(Debug)]
 pub(crate) struct RemoteIpcRecord {
     pub(crate) file: File,
-    /// The process, 0 when the ticket came as a descriptor.
+    /// The process, 0 when the record came as a descriptor.
     pid: u32,
-    /// Number of the ticket.
+    /// Number of the record.
     pub(crate) id: u64,
     /// Where the memory is.
     pub(crate) place: SharedBlock,
@@ -174,7 +174,7 @@ impl RemoteIpcRecord {
         Ok(found)
     }
 
-    /// The ticket behind a descriptor, which stays the caller's.
+    /// The record behind a descriptor, which stays the caller's.
     pub(crate) fn from_fd(fd: RawFd, kind: Kind) -> Res<RemoteIpcRecord> {
         // SAFETY: a wrong number is an error of the call.
         let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
@@ -211,7 +211,7 @@ impl RemoteIpcRecord {
     }
 }
 
-/// The tickets of blocks of this process, by their first address.
+/// The records of blocks of this process, by their first address.
 static BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None);
 static N_BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
@@ -219,7 +219,7 @@ fn blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The handle of a block, whose place `share` finds out when it is asked for the first time.
+/// The handle of a block, whose place `share` finds out when it is requested the first time.
 pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<SharedBlock>) -> Res<[u8; HANDLE_BYTES]> {
     let mut guard = blocks();
     let known = guard.get_or_insert_default();

@@ -1,7 +1,7 @@
 //! Whole pages of the heap's range of addresses: which are free, and which of the free ones still hold
 //! memory.
 //!
-//! Assumes: the range is reserved without access and nobody else changes its protection. Where the window is
+//! Assumes: the range is reserved without access and no other code changes its protection. Where the window is
 //! not reserved, free pages are not mapped, but for those that still hold memory.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,11 +1,11 @@
-//! The device window: one reserved range of addresses that holds everything a kernel may touch.
+//! The device window: one reserved range of addresses that holds everything a kernel may access.
 //!
 //! Establishes: [`window`] is reserved once per process, aligned to its size, without access and
 //! without cost until a part is committed. A device pointer is a host address inside it, so
 //! compiled code tests `(address ^ base) >> bits == 0` and leaves the rest to the page tables.
 //!
-//! Where a limit on the process's addresses (`ulimit -v`) has no room even for the smallest window, its
-//! addresses are not reserved: only what is committed is mapped, far from where the system places mappings of
+//! Where a limit on the address space (`ulimit -v`) is too small even for the smallest window, its addresses
+//! are not reserved: only what is committed is mapped, far from where the system places mappings of
 //! its own choice. Everything else is as in a reserved window, and accesses to what is not committed fault.
 //!
 //! Assumes: a Unix `mmap`. The window is divided into fixed areas, in this order; all of them but
@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 
 /// Addresses that belong to one resident block's shared memory: any 32-bit offset stays inside.
 pub const SHARED_SPAN: usize = 1 << 32;
-/// The largest window that is asked for; smaller ones are tried when the system refuses.
+/// The largest window that is requested; smaller ones are tried when the system refuses.
 const LARGEST_BITS: u32 = 43;
 /// A window that is not reserved costs nothing, but lies where other libraries may ask for addresses.
 const UNRESERVED_BITS: u32 = 40;

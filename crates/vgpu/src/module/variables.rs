@@ -13,7 +13,7 @@ use rtcg_ptx::ast::{Init, Module, Space, Symbol, Var};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes behind each variable that belong to nobody, when accesses are checked.
+/// Bytes of the red zone behind each variable, when accesses are checked.
 const RED_ZONE: u64 = 32;
 
 /// Memory of one module; empty for a module without variables.

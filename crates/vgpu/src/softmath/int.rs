@@ -164,7 +164,7 @@ pub fn abs_diff4(sum: bool, a: u32, b: u32, c: u32) -> u32 {
 }
 
 /// `fns`: the place of the n-th set bit of `mask`, counted from `base` upwards, or downwards for a
-/// negative `n`; all ones if there is none. With n = 0 bit `base` itself is asked for.
+/// negative `n`; all ones if there is none. With n = 0 bit `base` itself is tested.
 pub fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
     // What a GPU gives for this number, which has no magnitude.
     if n == i32::MIN {

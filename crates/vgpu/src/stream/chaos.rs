@@ -1,10 +1,10 @@
-//! Operations in a random order: each stream's own order and all fences hold, nothing else does.
+//! The chaos schedule of operations: a random order in which only stream order and stream points hold.
 //!
 //! Establishes: under [`Schedule::Chaos`](crate::schedule::Schedule) a submitted operation only waits in
 //! its queue. One operation at a time runs, whichever the seed chooses of those at the head of a queue
-//! whose fences are reached: some when others are submitted, the others when somebody waits. A program
-//! with one thread therefore sees the same order in every run, and one that forgets a fence will
-//! sooner or later see its operations swapped.
+//! whose stream points are reached: some when others are submitted, the others when a thread waits. A program
+//! with one thread therefore has the same order in every run, and in a program that forgets an event the
+//! operations are reordered with some seed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ static HAS_WATCHER: AtomicBool = AtomicBool::new(false);
 static RUN_NOW: AtomicBool = AtomicBool::new(false);
 /// Counts submissions and waits.
 static ACTIVITY: AtomicU64 = AtomicU64::new(0);
-/// Operations that nobody waits for run after this time without any call.
+/// Operations that no thread waits for run after this time without any call.
 const UNATTENDED_DELAY: Duration = Duration::from_millis(1500);
 const TICK: Duration = Duration::from_millis(20);
 /// Streams with waiting operations that are kept at most.
@@ -115,7 +115,7 @@ fn run(stream: &Arc<Stream>, operation: Operation) {
     });
 }
 
-/// Starts the thread that looks after what nobody waits for.
+/// Starts the thread that runs operations that no thread waits for.
 fn watch() {
     if HAS_WATCHER.swap(true, Ordering::AcqRel) {
         return;

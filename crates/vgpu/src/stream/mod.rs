@@ -1,12 +1,12 @@
 //! Streams: queues of operations with an order of their own.
 //!
-//! Establishes: the operations of a stream run one after the other, each after its fences, and
+//! Establishes: the operations of a stream run one after the other, each after its stream points, and
 //! operation number `n` of a stream is finished exactly when `completed >= n`. The legacy default
 //! stream waits for every blocking stream of its context and they wait for it; that order is fixed
-//! under one lock of the context when an operation is submitted, so fences never form a cycle.
+//! under one lock of the context when an operation is submitted, so waits never form a cycle.
 //!
-//! A queue is worked off by whoever claims it: the submitting thread if the stream is idle and the
-//! operation is short ([`InlineClaim`]), a thread that waits for the stream anyway, or a runner thread.
+//! The thread that claims a queue runs its operations: the submitting thread if the stream is idle and the
+//! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
 pub(crate) mod chaos;
 mod runner;
@@ -62,11 +62,11 @@ pub(crate) struct Stream {
 #[derive(Debug, Default)]
 struct Queue {
     operations: VecDeque<Operation>,
-    /// Somebody works the queue off (or runs an operation that never was in it).
+    /// A thread has claimed the queue and runs its operations (or one that never was in it).
     has_worker: bool,
     /// A runner thread has been asked for.
     scheduled: bool,
-    /// Threads that wait for `progress`; waking nobody would still be a system call.
+    /// Threads that wait for `progress`; a wake-up without waiters would still be a system call.
     n_waiting: u32,
 }
 
@@ -273,7 +273,7 @@ impl Stream {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sees to it that somebody works the queue off. Consumes the lock so that no thread is woken
+    /// Ensures that a thread runs the queue's operations. Consumes the lock so that no thread is woken
     /// under it.
     fn schedule_runner_if_needed(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
         if queue.has_worker || queue.scheduled || queue.operations.is_empty() {

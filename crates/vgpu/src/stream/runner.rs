@@ -1,9 +1,9 @@
-//! Threads that work off streams' queues: started when one is needed, kept for a while when idle.
+//! Threads that run streams' operations: started when one is needed, and idle for a while before they end.
 //!
-//! A runner may block in a fence, so their number is not bounded by the cores: there are never more
+//! A runner may block at a stream point, so their number is not bounded by the cores: there are never more
 //! than streams with work. Host functions, which may block for as long as they like, all run on one
-//! thread, one after the other; CUDA allows both. The threads are never joined; the end of the process
-//! takes them along.
+//! thread, one after the other; CUDA allows both. The threads are never joined; they end with the
+//! process.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

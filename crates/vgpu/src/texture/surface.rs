@@ -21,7 +21,7 @@ pub enum AccessError {
     Format,
 }
 
-/// Executes an instruction for the lanes of `mask`; the error names the lane to blame.
+/// Executes an instruction for the lanes of `mask`; the error names the faulting lane.
 ///
 /// # Safety
 /// The surface's memory may be accessed, or faults; this function owns nothing meanwhile.

@@ -1,4 +1,4 @@
-// Reflections applied to n columns of m rows, some columns a block: the last reflection first, or their adjoints from the
+// Reflectors applied to n columns of m rows, some columns per block: the last reflector first, or their adjoints from the
 // first one on. Of columns that begin as the identity most are left alone by most reflections.
 extern "C" __global__ void array_apply_reflectors(const T *vectors, I stack, I row, int m, int count, const T *factors,
                                                    I factor_stack, T *columns, I column_stack, I column_row, int n,

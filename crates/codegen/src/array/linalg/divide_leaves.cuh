@@ -1,6 +1,6 @@
 // The parts that tridiagonal matrices are torn into: eigenvalues in ascending order, and eigenvectors as columns, by
 // implicit QL iterations (Wilkinson and Reinsch, Handbook for Automatic Computation II, 1971, imtql2). A warp has a part:
-// all lanes find the rotations, and each turns a row; z has columns as its rows.
+// all lanes find the rotations, and each rotates a row; z has columns as its rows.
 // What all lanes know, all of them store. Parts of the length that lies behind the matrix have infinite values.
 extern "C" __global__ void array_divide_leaves(const R *diagonals, const R *subdiagonals, int n, int length, int leaves,
                                                int iterations, R *values, R *vectors, int *report)

@@ -1,7 +1,7 @@
 // Eigenvalues of Hermitian matrices whose largest element is about 1, in no order, and the rows of `vectors` as their
-// eigenvectors. A round turns n / 2 pairs of rows and columns that have no index in common; each thread has elements
+// eigenvectors. A round rotates n / 2 pairs of rows and columns that have no index in common; each thread has elements
 // where two pairs meet. Elements that are as nothing beside the matrix are left: those of all pairs at the end. A
-// matrix of an odd number of rows has one more, of zeros, which nothing turns.
+// matrix of an odd number of rows has one more, of zeros, which is never rotated.
 extern "C" __global__ void array_jacobi(const T *matrices, int n, int sweeps, R *values, T *vectors, int *report)
 {
     extern __shared__ double memory[];

@@ -29,7 +29,7 @@ __device__ void rotate(T s, T h, bool is_exchanged, T &x, T &y)
     y = is_exchanged ? first : second;
 }
 
-// Makes two columns of m elements orthogonal, the longer one first, and turns two others of n elements with them;
+// Makes two columns of m elements orthogonal, the longer one first, and rotates two others of n elements with them;
 // whether that was needed. A group of threads does it; `m` is 0 for one that has nothing to do.
 __device__ int make_orthogonal(T *x, T *y, int m, T *other_x, T *other_y, int n, R tolerance)
 {

@@ -17,13 +17,13 @@ pub const LINALG_WARP_RHS: usize = 32;
 pub const LINALG_PANEL: usize = 64;
 /// Rows and columns of what a block takes a product from.
 pub const LINALG_TILE: usize = 64;
-/// Reflections that are applied at a time.
+/// Reflectors that are applied at a time.
 pub const LINALG_WY_BLOCK: usize = 32;
-/// Most threads of a block that factors a strip.
+/// Most threads of a block that factors a register panel.
 pub const LINALG_REGISTER_PANEL_THREADS: usize = 512;
-/// Bytes of a strip that a thread holds in registers, at most.
+/// Bytes of a register panel that a thread holds, at most.
 const PANEL_REGISTER_BYTES: usize = 256;
-/// Most columns of a strip, and bytes of a row of one.
+/// Most columns of a register panel, and bytes of a row of one.
 const MAX_PANEL_WIDTH: usize = 16;
 const MAX_PANEL_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
@@ -116,7 +116,7 @@ pub struct Linalg {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a strip that a thread has;
+    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a register panel that a thread has;
     /// else 1.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
@@ -134,12 +134,12 @@ impl Linalg {
         self.step.name()
     }
 
-    /// Reflections of a panel that are kept as pairs of vectors before a Hermitian matrix is updated.
+    /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
     pub fn pairs(&self) -> usize {
         if self.group == 1 { 8 } else { 32 }
     }
 
-    /// Columns of strips of which a thread has so many rows; none if those are too many.
+    /// Columns of register panels of which a thread has so many rows; none if those are too many.
     pub fn register_panel_width(dtype: DType, rows: usize) -> usize {
         ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / dtype.itemsize()).min(MAX_PANEL_WIDTH)
     }

@@ -1,4 +1,4 @@
-// One round of that for pairs of long columns, a block for each; counts those that were turned.
+// One round of that for pairs of long columns, a block for each; counts those that were rotated.
 extern "C" __global__ void array_one_sided_jacobi_round(T *matrices, int m, int n, T *others, int length, R tolerance,
                                                      int r, int *turned)
 {

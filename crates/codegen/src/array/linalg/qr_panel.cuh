@@ -20,7 +20,7 @@ __device__ R sum_of_squares_below(const T *column, I row, int k, int m, R &scale
     return block_sum(mine);
 }
 
-// Householder reflections of panels of m rows and n columns: R above the diagonal, their vectors below it, scaled to
+// Householder QR of panels of m rows and n columns: R above the diagonal, their vectors below it, scaled to
 // begin with 1.
 extern "C" __global__ void array_qr_panel(T *panels, I stack, I row, int m, int n, T *factors, I factor_stack)
 {

@@ -1,6 +1,6 @@
-// Reflections of three rows or columns.
+// Reflectors of three rows or columns.
 
-// Rotates the row (x, y, z) by a reflection I - tau v v^H from the right, v = (1, p, q); a column from the left by its
+// Multiplies the row (x, y, z) by a reflector I - tau v v^H from the right, v = (1, p, q); a column from the left by its
 // adjoint, if tau, p and q are conjugated.
 __device__ void reflect(T tau, T p, T q, T &x, T &y, T &z)
 {

@@ -1,10 +1,10 @@
-// Strips of up to WIDTH columns in registers, of which a thread has every blockDim.x-th row. Loops over columns are not
-// unrolled: a step works on the first element of each row and turns the row by one.
+// Register panels of up to WIDTH columns, of which a thread has every blockDim.x-th row. Loops over columns are not
+// unrolled: a step works on the first element of each row and rotates the row by one.
 #define ROWS GROUP
 #define WARPS (REGISTER_PANEL_THREADS / 32)
 #define CHUNK (32 / (int)sizeof(T) < WIDTH ? 32 / (int)sizeof(T) : WIDTH)
 
-// Brings a warp's rows of a strip from memory or back, some columns at a time, so that adjacent lanes meet
+// Loads or stores a warp's rows of a register panel, some columns at a time, so that adjacent lanes meet
 // adjacent elements. Rows that are not there are zero.
 __device__ void transfer_panel(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n, bool is_back)
 {
@@ -40,7 +40,7 @@ __device__ void transfer_panel(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n,
             }
             __syncwarp();
         }
-        // Rows are turned too.
+        // Rows are rotated too.
 #pragma unroll
         for (int j = 0; j < WIDTH; ++j) {
 #pragma unroll
@@ -50,7 +50,7 @@ __device__ void transfer_panel(T (&own)[ROWS][WIDTH], T *a, I row, int m, int n,
     }
 }
 
-// Rotates rows by as many elements as make up a whole turn after `steps` of them.
+// Rotates rows by as many elements as complete a full rotation after `steps` of them.
 __device__ void restore_column_order(T (&own)[ROWS][WIDTH], int steps)
 {
 #pragma unroll 1

@@ -1,9 +1,9 @@
-//! Products of a large matrix A and a narrow matrix B, which has few columns: nothing is computed that is not asked for, and the big
-//! matrix is read once, at the speed of memory. A product with few rows is one with few columns of the transposes.
+//! Skinny products: a large matrix A times a matrix B of few columns. No padding is computed, and A is read once, at
+//! the speed of memory. A product with few rows is computed as one with few columns of the transposes.
 //!
-//! Parameters: the result, the big and operand B, a structure of lengths and byte strides, the byte offsets of
-//! each batch's matrices of both (or none, where strides do), and room for what blocks leave that share terms, with its
-//! counters.
+//! Parameters: the result, A, B, a structure of lengths and byte strides, the byte offsets of each batch's matrices of
+//! both (or none, where strides suffice), and space for the partial sums of blocks that split `k`, with their
+//! completion counters.
 
 use super::super::types::{preamble, storage};
 use super::accumulated;

@@ -130,7 +130,7 @@ impl TiledMatmul {
 
     /// The bytes that a thread copies at once.
     fn chunk(&self, operand: MatmulOperand) -> usize {
-        // Threads read lines across the common axis, so that lines along it are turned element by element.
+        // Threads read lines across `k`, so that lines along it are transposed element by element.
         let transposes = self.tile.unit == MatmulUnit::Simt && operand.is_k_contiguous;
         if operand.is_vectorizable && !transposes { VECTOR_COPY_BYTES } else { self.dtype.itemsize() }
     }
@@ -233,7 +233,7 @@ mod tests {
         let singles = kernel(DType::F32, MatmulUnit::Simt, [8, 4], 16);
         assert_eq!((singles.tile.extents(), singles.tile.threads()), ([64, 32], 64));
         assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
-        // The first operand is turned, the second is not.
+        // The first operand is transposed, the second is not.
         assert_eq!((singles.chunk(singles.a), singles.chunk(singles.b)), (4, 16));
         let doubles = kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
         assert_eq!((doubles.tile.extents(), doubles.tile.threads()), ([64, 32], 64));

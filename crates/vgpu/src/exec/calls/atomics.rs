@@ -3,7 +3,7 @@
 //! Global memory is accessed with the processor's atomics, sequentially consistent, which is at
 //! least as strong as every PTX ordering. The shared memory of a block is only accessed by the
 //! thread that runs the block, so plain accesses do there. When all lanes name the same address
-//! their operations are applied to one value and exchanged once: nobody can tell the difference.
+//! their operations are applied to one value and exchanged once, which is not observable.
 
 use super::super::fiber::Warp;
 use super::{check_one, fault, in_access, lanes_of, warp_of};
@@ -70,7 +70,7 @@ struct WarpAtomic<'a> {
     lanes: &'a mut AtomicLanes,
     mask: u32,
     site: u32,
-    /// Nobody else can access the memory.
+    /// No other thread can access the memory.
     private: bool,
     /// The old values are wanted.
     returns: bool,
@@ -281,7 +281,7 @@ unsafe fn update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     }
 }
 
-/// Replaces a value that nobody else can see; the old one.
+/// Replaces a value that no other thread can access; returns the old one.
 ///
 /// # Safety
 /// As [`AtomicWord::load`].

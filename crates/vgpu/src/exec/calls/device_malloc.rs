@@ -37,7 +37,7 @@ fn lock() -> MutexGuard<'static, Option<Heap>> {
     HEAP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets all allocations and gives their memory back: the context that owns them is gone.
+/// Forgets all allocations and gives their memory back: the context that owns them was destroyed.
 pub fn reset() {
     let Some(heap) = lock().take() else { return };
     let Ok(w) = window() else { return };

@@ -1,4 +1,4 @@
-//! What compiled code reports about its accesses and synchronisation, when races are looked for.
+//! What compiled code reports about its accesses and synchronisation, when races are checked.
 
 use super::{fault, job_of, lanes_of, warp_of};
 use crate::abi::WarpCtx;

@@ -1,7 +1,7 @@
 //! Accesses of a segment that share a register: their addresses are prepared and checked together.
 //!
-//! Establishes what `memory` says of each of them, with one branch for all: where a pointer lies in the
-//! device window, whatever is near enough to it lies in the window or its guards.
+//! Establishes what `memory` requires of each of them, with one branch for all: if a pointer lies in the device
+//! window, every address near enough to it lies in the window or its guard regions.
 
 use super::emitter::FunctionEmitter;
 use super::memory::{Access, ScalarAddress};

@@ -146,7 +146,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         Ok(())
     }
 
-    /// Updates of shared memory by a chunk's lanes whose old values nobody wants, as a loop.
+    /// Updates of shared memory by a chunk's lanes whose old values are not used, as a loop.
     ///
     /// One after the other in straight code, those of a warp are 32 instructions that read and write memory; where
     /// addresses depend on data, Zen 4 predicts so many wrongly and starts again after most (0.29 instead of 2.1
@@ -259,7 +259,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    /// An integer sum of all lanes into one place whose old value nobody wants: one addition.
+    /// An integer sum of all lanes at one address whose old value is not used: one addition.
     fn warp_aggregated_add(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
         let Inst::Atom { space, op: AtomOp::Add, ty, dst: None, addr, b, .. } = &*st.inst else { return Ok(false) };
         if self.is_masked() || ty.is_float() || ty.bits() != 32 || self.plan.classes.address(addr) != Class::Uniform {

@@ -1,4 +1,4 @@
-//! Parts of kernels as bytes, to be kept and put into the memory of other processes.
+//! Parts of kernels as bytes, to be cached and loaded by other processes.
 
 use super::codec::{Serialize, read_bytes, serialize_fields, write_bytes};
 use super::compile::{KernelImage, PartImage};

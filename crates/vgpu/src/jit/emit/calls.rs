@@ -91,7 +91,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    /// After such a call in converged code: goes on masked if lanes are gone.
+    /// After such a call in converged code: continues in masked code if lanes have exited.
     pub(crate) fn exit_to_masked_if_exited(&mut self, to: usize) {
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let (leave, stay) = (self.b.create_block(), self.b.create_block());

@@ -1,7 +1,7 @@
-//! Values as bytes, for machine code that is kept. Reading assumes nothing: any length may be wrong, and
-//! everything wrong reads as `None`.
+//! Serialization of cached machine code. Reading assumes nothing: any length may be wrong, and everything
+//! wrong reads as `None`.
 
-/// A value that can be kept.
+/// A value that can be stored.
 pub(crate) trait Serialize: Sized {
     /// Appends it.
     fn write(&self, out: &mut Vec<u8>);

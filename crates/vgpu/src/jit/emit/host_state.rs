@@ -1,8 +1,8 @@
-//! What belongs to a kernel's machine code on the side of the host: the checks' environment, what cold
-//! places ask for, and the masked code, which is made when a warp first needs it: most launches never do.
+//! The host's state of a kernel's machine code: the environment of the checks, the slow-path requests, and the
+//! masked code, which is compiled when a warp first needs it. Most launches never do.
 //!
-//! Outer code calls masked code through a slot, which at first leads to [`compile_on_first_call`]. That compiles
-//! on a thread with an ordinary stack, for the caller is on a fiber's small one.
+//! Outer code calls masked code through a pointer, which at first leads to [`compile_on_first_call`]. That compiles
+//! on a thread with an ordinary stack, because the caller is on a fiber's small one.
 #![allow(unsafe_code)]
 
 use super::code::LoadedPart;

@@ -1,8 +1,8 @@
 //! Ordering points: statements that all lanes reach before any goes beyond. Warp operations,
 //! atomics, fences, barriers.
 //!
-//! In masked code a warp operation stands first in its block: lanes that come while members of
-//! their mask are still on the way are parked there.
+//! In masked code a warp operation is the first statement of its block: lanes that arrive before other members
+//! of their mask are parked there.
 
 use super::emitter::FunctionEmitter;
 use super::ops;

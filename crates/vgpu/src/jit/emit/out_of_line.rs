@@ -1,10 +1,10 @@
-//! What out-of-line stubs of compiled code ask the compiler's Rust functions for.
+//! Out-of-line stubs of compiled code, and the slow-path requests that they make of Rust functions.
 //!
-//! An out-of-line stub stores the values that matter in the frame's dummy area, which nobody reads then,
-//! and calls one function with the number of a request that says what to do with them. So it is a
-//! handful of instructions, and no value has to be in a certain register: the function between
-//! ([`arch::save_registers_and_call`]) keeps all registers, so that a check that may fail costs nothing beside its test.
-//! The requests belong to the code.
+//! An out-of-line stub stores the values it needs in the frame's dummy area, which is not read at that time,
+//! and calls one function with the number of a request that says what to do with them. So it is a handful of
+//! instructions, and no value has to be in a fixed register. The function in between
+//! ([`arch::save_registers_and_call`]) preserves all registers, so that a check that may fail costs nothing but its
+//! test. The requests belong to the code.
 #![allow(unsafe_code)]
 
 use super::emitter::{FunctionEmitter, trusted};

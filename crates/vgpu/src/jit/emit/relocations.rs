@@ -1,9 +1,9 @@
-//! What machine code refers to outside of itself, each thing by a name that means the same in every
-//! process, and in every program that was built from the same sources. Code holds an empty place for each, which is filled when it is put into memory
-//! ([`super::image`]), so the same code can be kept and put into the memory of another process.
+//! Relocations: the external references of machine code. A target means the same in every process, and in
+//! every program that was built from the same sources. Code has an empty 8-byte slot for each, which is
+//! filled when the image is loaded ([`super::image`]), so code can be cached and loaded by another process.
 //!
-//! Establishes that code holds no address otherwise: this is the only place that makes constants of
-//! addresses, and a test compares code that two processes made.
+//! Establishes that code holds no other addresses: this is the only file that makes constants of addresses,
+//! and a test compares the code of two processes.
 #![allow(unsafe_code)]
 
 use super::{matrix_encoding, slow_paths::SlowPathEnv, symbols};

@@ -1,5 +1,5 @@
-//! Scalar registers on their way to the frame and back, where converged code hands over to masked
-//! code: a call spreads one scalar to 32 lanes, or finds out whether 32 lanes are one scalar still.
+//! Spilling of scalar registers to the frame and reloading them, where converged code passes control to
+//! masked code: a call broadcasts one scalar to 32 lanes, or checks whether 32 lanes still equal one scalar.
 //!
 //! These places rarely run, so all registers of a place share one call ([`super::out_of_line`]).
 #![allow(unsafe_code)]

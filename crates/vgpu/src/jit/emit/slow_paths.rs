@@ -1,5 +1,5 @@
-//! What compiled code calls when the quick check of an address fails: finds out which lane is to
-//! blame, and asks the runtime about addresses outside the device window.
+//! The functions that compiled code calls when the quick check of an address fails: they find the lane at fault,
+//! and pass addresses outside the device window to the runtime.
 #![allow(unsafe_code)]
 
 use super::host_state::HostState;

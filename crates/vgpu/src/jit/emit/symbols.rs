@@ -2,10 +2,10 @@
 //!
 //! Establishes that a number means the same function in every program that was built from the same sources, wherever
 //! the linker has put it: the numbers follow the order in which the functions are listed. A hash of the sources, which
-//! say what a function takes and gives, is part of every key under which code is kept.
+//! define the signature of a function, is part of every cache key.
 //!
-//! Functions are known by their addresses while code is made. So those listed are not inlined: the Rust compiler has
-//! copies of others at several places. Code that calls one without a number is right, but not kept.
+//! Functions are identified by their addresses while code is emitted. So those listed are not inlined: the Rust compiler
+//! has copies of others at several places. Code that calls a function without a number is right, but not cached.
 
 use super::{libcalls, ops, slow_paths};
 use crate::arch;
@@ -36,7 +36,7 @@ fn functions() -> &'static [Option<usize>] {
     })
 }
 
-/// The helpers, which are collected when the first one is asked for, in some tens of microseconds.
+/// The helpers, which are collected when the first one is requested, in some tens of microseconds.
 fn helpers() -> &'static [usize] {
     static HELPERS: OnceLock<Vec<usize>> = OnceLock::new();
     HELPERS.get_or_init(ops::helpers)

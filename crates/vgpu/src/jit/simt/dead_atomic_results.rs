@@ -1,6 +1,7 @@
-//! Makes reductions of atomics whose old values nobody reads: the compiler writes `atom` for every `atomicAdd`.
+//! Makes reductions (`red`) of atomics whose old values are never read: the compiler emits `atom` for every
+//! `atomicAdd`.
 //!
-//! Assumes nothing of the body; establishes that such an atomic is no look at other threads either ([`super::spin_loops`]).
+//! Assumes nothing of the body. Establishes that such an atomic does not count as polling ([`super::spin_loops`]).
 
 use super::body::{Body, stmt_uses};
 use rtcg_ptx::ast::{AtomOp, Inst, Type};

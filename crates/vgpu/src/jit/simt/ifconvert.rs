@@ -162,7 +162,7 @@ pub(crate) fn new_predicate(body: &mut Body<'_>) -> Reg {
     body.add_register(Width::Pred)
 }
 
-/// Appends a statement of a side: unguarded when nobody else sees its results.
+/// Appends a statement of a side: unguarded when its results are used nowhere else.
 pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
     let effect = !pure::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
     let mut visible = false;
@@ -205,7 +205,7 @@ pub(crate) fn positive_guard(body: &mut Body<'_>, b: usize, guard: Guard, index:
     dst
 }
 
-/// Joins `b` with its successor when that has no other predecessor; gives the one that is gone.
+/// Joins `b` with its successor when that has no other predecessor; returns the block that was removed.
 fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
     let Term::Jump(j) = body.blocks[b].term else { return None };
     let preds = body.blocks.iter().filter(|x| x.term.successors().contains(&j)).count();

@@ -1,5 +1,5 @@
-//! What is known of a register's value wherever it is read: a constant, or a single-precision
-//! number from 0 to 1. Arithmetic that knows its operands can be cheaper.
+//! Known values of registers: a constant, or a single-precision number from 0 to 1, wherever the register is
+//! read. Arithmetic with known operands can be cheaper.
 
 use super::operands::for_each_def;
 use rtcg_ptx::ast::{Function, Inst, Operand, Reg, Type};

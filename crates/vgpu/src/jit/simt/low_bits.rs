@@ -3,8 +3,8 @@
 //!
 //! `threadIdx.x` of a block whose rows are multiples of 32 threads ends in the five bits of the lane's
 //! number; so does `blockIdx.x * blockDim.x + threadIdx.x`. With that, masks, shifts and remainders by
-//! powers of two are seen to be uniform or to have a stride (see [`super::classes`]), and steps from
-//! lane to lane that leave the upper bits alone are seen not to wrap around.
+//! powers of two are seen to be uniform or to have a stride (see [`super::classes`]), and strides
+//! that leave the upper bits unchanged are seen not to wrap around.
 //!
 //! Establishes: what is said of a register holds of each lane by itself wherever the register is read,
 //! whichever way the lane has come, because every definition of the register agrees with it.

@@ -1,4 +1,4 @@
-//! Which registers' NaN bits nobody looks at.
+//! Which registers' NaN bits are never observed.
 //!
 //! Single-precision arithmetic gives one NaN on a GPU and any on the processor. Making it the one
 //! costs two instructions, which are left out when every reader of the register is arithmetic that
@@ -68,7 +68,7 @@ fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
     }
 }
 
-/// Whoever looks at the bits of a copy looks at those of the original.
+/// An observer of the bits of a copy observes those of the original.
 fn follow_copies(function: &Function, found: &mut [NanUse]) {
     let copies: Vec<(Reg, Reg)> = function.body.iter().filter_map(|s| copied(&s.inst)).collect();
     let mut changed = true;

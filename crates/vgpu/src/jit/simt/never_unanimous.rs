@@ -1,8 +1,8 @@
-//! Branches that the lanes of a warp can never all take the same way, because they compare a thread
-//! number for equality, as `if (lane == 0)` does: no two adjacent lanes are equal.
+//! Branches that can never be unanimous in a warp, because they compare a thread index for equality, as
+//! `if (lane == 0)` does: no two adjacent lanes are equal.
 //!
-//! Looks at one basic block, which converged code always runs from its beginning, so that what is
-//! compared holds what its class says.
+//! The analysis covers one basic block, which converged code always runs from its beginning, so that the
+//! compared register has its class.
 
 use super::body::{Block, stmt_defs};
 use super::classes::{Class, Classes};

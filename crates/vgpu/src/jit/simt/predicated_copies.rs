@@ -1,6 +1,6 @@
-//! Guarded copies for lanes that disagree: where a branch with one or two plain sides, or the
-//! exits of a plain loop, part the lanes, converged code goes on in a copy whose statements are
-//! guarded, rather than leaving for masked code. Lanes that agree run the original.
+//! Predicated copies for lanes that disagree: where a branch with one or two simple sides, or the exits of a
+//! simple loop, diverge, converged code continues in a copy whose statements are predicated, instead of
+//! entering masked code. Lanes that agree run the original.
 //!
 //! Assumes that small branches have been converted already.
 

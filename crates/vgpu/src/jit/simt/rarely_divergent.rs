@@ -1,11 +1,11 @@
 //! Registers whose lanes hold one value in nearly every warp, though nothing forces them to: the
-//! outcome of comparing thread indices with a bound, the number of rounds of a loop over the grid,
-//! and what is computed of them.
+//! outcome of comparing thread indices with a bound, the number of iterations of a grid-stride loop, and
+//! what is computed from them.
 //!
 //! A branch on such a register is treated as if it were uniform when registers get their classes
-//! (see [`super::classes`]): the rare warp that does part goes on in masked code. That keeps the
-//! addresses of unrolled grid-stride loops affine, whose first rounds run a number of times that
-//! differs between the lanes of one warp of the grid.
+//! (see [`super::classes`]): the rare warp that does diverge continues in masked code. So the
+//! addresses of unrolled grid-stride loops stay affine, although the number of their first iterations differs
+//! between the lanes of one warp of the grid.
 
 use super::body::{Body, Stmt, stmt_defs};
 use super::classes::{Class, Classes};

@@ -1,10 +1,10 @@
-//! Where a segment is cut into pieces, each of which is emitted for all chunks of lanes before the
-//! next begins.
+//! Fission of segments: where a segment is split into pieces, each of which is emitted for all chunks of lanes
+//! before the next begins.
 //!
 //! A segment is otherwise emitted chunk after chunk. A sum over many terms is then one long chain of
 //! dependent additions in each chunk, and the processor waits for each of them. Where nothing but
-//! the sum is alive between two terms, the chunks' chains are emitted side by side, and what is
-//! uniform in a term is loaded and copied to the lanes once.
+//! the sum is live between two terms, the chunks' chains are interleaved, and a uniform factor of a term is
+//! loaded and broadcast once.
 //! Assumes that the statements of a segment may be interleaved between lanes in any way.
 
 use super::body::{Body, Stmt, stmt_defs, stmt_uses};

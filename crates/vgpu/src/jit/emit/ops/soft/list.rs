@@ -1,4 +1,4 @@
-//! The list of all helpers, for their numbers in machine code that is kept.
+//! The list of all helpers, for their numbers in cached machine code.
 //!
 //! Establishes that the list follows from the sources alone. It is made by asking for the helpers of instructions of
 //! every kind; of what operations hold, and of types that are treated alike, one of each suffices.
@@ -6,7 +6,7 @@
 use super::{Helper, bfi, binary, compare, cvt, cvt_pack, pack_integers, ternary, unary, video};
 use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, PrmtMode, TernaryOp, Type, UnaryOp};
 
-/// All helpers, most of them several times. The order is that of numbers in machine code that is kept, so it depends
+/// All helpers, most of them several times. The order is that of numbers in cached machine code, so it depends
 /// on nothing but the sources: not on addresses either, since compilers make one function of two that are alike.
 pub(in crate::jit::emit::ops) fn every() -> Vec<Helper> {
     let exact = FpMods::default();
