@@ -5,7 +5,7 @@
 //! [`ArrayView`]s, so that memory of any owner will do.
 //!
 //! ```
-//! use rtcg::generators::{ArrayView, Elementwise, Region, Value};
+//! use rtcg::generators::{ArrayView, Elementwise, IndexRange, Value};
 //! use rtcg::prelude::*;
 //!
 //! # fn main() -> rtcg::Result<()> {

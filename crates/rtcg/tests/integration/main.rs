@@ -2,6 +2,9 @@
 
 #[path = "../../../../tests/support/depth.rs"]
 mod depth;
+#[macro_use]
+#[path = "../../../../tests/support/own_process.rs"]
+mod own_process;
 
 mod architecture;
 mod arrays;

@@ -40,6 +40,7 @@ fn captured(stream: &Stream, body: impl FnOnce()) -> GraphExec {
 
 #[test]
 fn a_graph_keeps_what_its_launches_take() {
+    own_process!();
     let ctx = context();
     let stream = non_blocking(&ctx);
     let a = ctx.zeros::<f32>(N).unwrap();
@@ -67,6 +68,7 @@ fn a_graph_keeps_what_its_launches_take() {
 
 #[test]
 fn a_graph_keeps_blocks_of_pools() {
+    own_process!();
     let ctx = context();
     let (stream, pool) = (non_blocking(&ctx), DeviceMemoryPool::new());
     let fill = ctx.compile(SOURCE).unwrap().function("fill").unwrap();
@@ -89,6 +91,7 @@ fn a_graph_keeps_blocks_of_pools() {
 
 #[test]
 fn a_graph_keeps_arrays_and_their_temporaries() {
+    own_process!();
     let ctx = context();
     let (stream, arrays) = (non_blocking(&ctx), Arrays::new(&ctx).unwrap());
     let sum = arrays.zeros::<f32>(&[1000]).unwrap();
@@ -112,6 +115,7 @@ fn a_graph_keeps_arrays_and_their_temporaries() {
 
 #[test]
 fn a_graph_keeps_arguments_of_generated_kernels() {
+    own_process!();
     let ctx = context();
     let stream = non_blocking(&ctx);
     let kernel = Elementwise::parse("float *y", "y[i] = 7").unwrap();
@@ -190,6 +194,7 @@ fn copies_of_arrays_wait_too() {
 
 #[test]
 fn copies_wait_for_graphs() {
+    own_process!();
     let ctx = context();
     let stream = non_blocking(&ctx);
     let late = ctx.compile(SOURCE).unwrap().function("fill_late").unwrap();
