@@ -24,8 +24,8 @@ os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
 import numpy as np  # noqa: E402
 
 from virtual import latencies  # noqa: E402
-from virtual.rows import rows  # noqa: E402
 from virtual.backends import BACKENDS  # noqa: E402
+from virtual.rows import rows  # noqa: E402
 
 ROUNDS = 9
 

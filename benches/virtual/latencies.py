@@ -7,9 +7,9 @@ import time
 
 from common import attempt, build_c, in_new_process, median_ms, per_call_us, show
 
+from .backends import PoCL
 from .kernels import COMMON, CUDA_ONLY, CUDA_PRELUDE
 from .rows import rows
-from .backends import PoCL
 
 FIRST_RESULT = """
 import time; start = time.perf_counter()
