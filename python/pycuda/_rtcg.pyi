@@ -1649,7 +1649,7 @@ def module_from_buffer(
 class Program:
     def __new__(
         cls,
-        options_of_call: tuple[
+        request: tuple[
             str,
             str,
             list[str],

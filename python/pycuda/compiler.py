@@ -177,7 +177,7 @@ def _program(
     if not _is_text(source):
         shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
         raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
-    wishes = (
+    request = (
         source if isinstance(source, str) else str(source),
         nvcc,
         [str(option) for option in _list_of("options", options)],
@@ -189,7 +189,7 @@ def _program(
         _list_of("include_dirs", include_dirs),
         target,
     )
-    return _rtcg.Program(wishes, _list_of("name_expressions", name_expressions))
+    return _rtcg.Program(request, _list_of("name_expressions", name_expressions))
 
 
 def _run(program):

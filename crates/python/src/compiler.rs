@@ -89,9 +89,9 @@ fn get_or_raise<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
 #[pymethods]
 impl PyProgram {
     #[new]
-    #[pyo3(signature = (options_of_call, name_expressions = Vec::new()))]
-    fn new(options_of_call: CompileOptions<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
-        let mut request = options_of_call.request()?;
+    #[pyo3(signature = (request, name_expressions = Vec::new()))]
+    fn new(request: CompileOptions<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
+        let mut request = request.request()?;
         request.name_expressions = name_expressions;
         Ok(Self(CppNames::new(request)))
     }

@@ -227,16 +227,16 @@ driver_functions! {
         let pool = POOLS.get_or(pool.number(), Code::INVALID_VALUE)?;
         ensure(count == 0 || !map.is_null(), Code::INVALID_VALUE)?;
         capture::check_unsafe_call()?;
-        let mut wishes = Vec::with_capacity(count);
+        let mut access_rights = Vec::with_capacity(count);
         for i in 0..count {
-            let wish = map.add(i).read_unaligned();
-            let device = device_of(&raw const wish.location)?;
-            let takes_own_access = device.ordinal == pool.device && wish.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+            let right = map.add(i).read_unaligned();
+            let device = device_of(&raw const right.location)?;
+            let takes_own_access = device.ordinal == pool.device && right.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
             ensure(!takes_own_access, Code::INVALID_VALUE)?;
-            wishes.push((device.ordinal, wish.flags));
+            access_rights.push((device.ordinal, right.flags));
         }
         // All virtual devices share one memory: only kernels that are checked look at this.
-        wishes.into_iter().for_each(|(device, flags)| pool.set_access(device, flags));
+        access_rights.into_iter().for_each(|(device, flags)| pool.set_access(device, flags));
         Ok(())
     }
 
