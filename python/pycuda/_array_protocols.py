@@ -27,8 +27,8 @@ def _foreign(values, protocol):
     return any(hasattr(kind, protocol) for kind in others)
 
 
-def _refusal(name, arguments=""):
-    return TypeError(f"pycuda.gpuarray has no implementation of {name}{arguments}; to compute it on the host pass a.get()")
+def _refusal(name, args=""):
+    return TypeError(f"pycuda.gpuarray has no implementation of {name}{args}; to compute it on the host pass a.get()")
 
 
 def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):

@@ -48,7 +48,7 @@ impl LastLaunch {
         self.id.store(id.0, Ordering::Relaxed);
     }
 
-    /// Says that a kernel goes.
+    /// Records that a kernel was destroyed.
     pub(crate) fn forget(&self, id: KernelId) {
         let name = locked(&NAMES).remove(&id.0);
         if self.id.compare_exchange(id.0, GONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {

@@ -1,4 +1,4 @@
-//! The seam to the virtual GPU: its table, and what it knows beyond a result code.
+//! The interface to the virtual GPU: its table, and what it knows beyond a result code.
 
 use rtcg_cuda_sys::{CUcontext, DriverTable};
 

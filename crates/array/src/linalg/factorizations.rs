@@ -24,7 +24,7 @@ pub enum Triangle {
     Upper,
 }
 
-/// Cholesky taus of the lower triangles of matrices in place; a flag that is set if one is not positive.
+/// Cholesky factors of the lower triangles of matrices in place; a flag that is set if one is not positive.
 fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
     let flag = zeros(a, &[1], DType::I32)?;
@@ -67,7 +67,7 @@ pub(super) fn triangular_part(a: &GpuArray, triangle: Triangle) -> Result<GpuArr
 
 /// Factorizations of stacks of matrices: the last two axes. Integers are taken as float64.
 impl GpuArray {
-    /// Cholesky taus of positive definite matrices, of which one triangle is read; waits to see that they are.
+    /// Cholesky factors of positive definite matrices, of which one triangle is read; waits to see that they are.
     /// The product of a lower triangular matrix and its adjoint, or of the adjoint of an upper one and itself (Golub and
     /// Van Loan, Matrix Computations, 4.2).
     ///
@@ -77,12 +77,12 @@ impl GpuArray {
         square_extent(self)?;
         let dtype = float_dtype(&[self.dtype()])?;
         let is_upper = triangle == Triangle::Upper;
-        let taus = copy_to_stack(&if is_upper { adjoint(self)? } else { self.clone() }, dtype)?;
-        if read_first_i32(&cholesky_lower(&taus)?)? != 0 {
+        let factors = copy_to_stack(&if is_upper { adjoint(self)? } else { self.clone() }, dtype)?;
+        if read_first_i32(&cholesky_lower(&factors)?)? != 0 {
             return Err(ArrayError::linear_algebra("Matrix is not positive definite"));
         }
-        let taus = unstacked(&triangular_part(&taus, Triangle::Lower)?, stack_of(self))?;
-        if is_upper { adjoint(&taus) } else { Ok(taus) }
+        let factors = unstacked(&triangular_part(&factors, Triangle::Lower)?, stack_of(self))?;
+        if is_upper { adjoint(&factors) } else { Ok(factors) }
     }
 
     /// Matrices Q with orthonormal columns and upper triangular ones R, of which these are the products: as many
@@ -99,7 +99,7 @@ impl GpuArray {
         Ok((unstacked(&qr_factors.form_q(columns)?, stack_of(self))?, r))
     }
 
-    /// The second of the taus of [`GpuArray::qr`].
+    /// The second factor of [`GpuArray::qr`]: R.
     ///
     /// # Errors
     /// As [`GpuArray::qr`].
