@@ -21,7 +21,7 @@ struct Inner {
     handle: CUstream,
     owned: bool,
     closed: AtomicBool,
-    /// Asked for once: some drivers take the question for one that captures forbid.
+    /// Known from the creation, or asked for once: drivers refuse the query while the stream is captured.
     flags: OnceLock<u32>,
     /// What keeps a stream of others alive.
     _keeper: Option<Box<dyn Any + Send + Sync>>,
@@ -95,6 +95,12 @@ impl Stream {
         Self::kept(ctx, handle, owned, None)
     }
 
+    fn created(ctx: Context, handle: CUstream, flags: u32) -> Self {
+        let stream = Self::from_parts(ctx, handle, true);
+        let _ = stream.0.flags.set(flags);
+        stream
+    }
+
     fn kept(ctx: Context, handle: CUstream, owned: bool, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
         let (closed, flags) = (AtomicBool::new(false), OnceLock::new());
         Self(Arc::new(Inner { ctx, handle, owned, closed, flags, _keeper: keeper }))
@@ -106,7 +112,7 @@ impl Stream {
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
-        Ok(Self::from_parts(ctx, handle, true))
+        Ok(Self::created(ctx, handle, flags))
     }
 
     /// Creates a stream with a priority; see [`Context::stream_priority_range`].
@@ -115,7 +121,7 @@ impl Stream {
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
-        Ok(Self::from_parts(ctx, handle, true))
+        Ok(Self::created(ctx, handle, flags))
     }
 
     /// Wraps a stream that another library made in the current context; it is not destroyed here.

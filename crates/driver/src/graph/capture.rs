@@ -133,13 +133,15 @@ pub fn in_relaxed_mode<T>(body: impl FnOnce() -> T) -> T {
     drivers.dedup_by(|a, b| std::ptr::eq(*a, *b));
     let modes: Vec<_> = drivers.iter().map(|driver| exchange_mode(driver, CU_STREAM_CAPTURE_MODE_RELAXED)).collect();
     let result = body();
-    for (driver, mode) in drivers.into_iter().zip(modes) {
+    // In reverse: a driver may be named twice, and its first mode is the one to restore.
+    for (driver, mode) in drivers.into_iter().zip(modes).rev() {
         let _ = mode.and_then(|mode| exchange_mode(driver, mode));
     }
     result
 }
 
-fn exchange_mode(table: &DriverTable, mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
+/// [`exchange_capture_mode`] of a given driver.
+pub(crate) fn exchange_mode(table: &DriverTable, mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
     let mut mode = mode;
     // SAFETY: one value is read and written.
     unsafe { call!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)) }?;

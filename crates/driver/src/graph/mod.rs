@@ -14,7 +14,7 @@ mod params;
 mod retained;
 
 pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_capturing, retain_in_capture};
-pub(crate) use capture::{on_stream_destroyed, retain_in_any_capture};
+pub(crate) use capture::{exchange_mode, on_stream_destroyed, retain_in_any_capture};
 pub use exec::GraphExec;
 pub use node::GraphNode;
 pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};

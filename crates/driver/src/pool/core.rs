@@ -16,7 +16,7 @@ use crate::context::{Context, with_current_context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{in_relaxed_mode, is_any_capturing};
+use crate::graph::{exchange_mode, in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim;
 use crate::stream::{Stream, handle_for, is_any_entered};
 use crate::{process, virtual_gpu};
@@ -331,10 +331,7 @@ impl Core {
     fn free_idle(&self) {
         let ctx = self.lock().arenas.iter().find_map(|arena| arena.ctx.clone());
         let Some(ctx) = ctx else { return };
-        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: one value is read and written.
-        let set = ctx.hold_current(|| unsafe { call!(ctx.table(), cuThreadExchangeStreamCaptureMode(&raw mut mode)) });
-        if set.is_ok() {
+        if ctx.hold_current(|| exchange_mode(ctx.table(), CU_STREAM_CAPTURE_MODE_RELAXED)).is_ok() {
             self.free_held();
         }
     }
