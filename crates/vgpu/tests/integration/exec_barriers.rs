@@ -79,6 +79,17 @@ fn lanes_that_have_exited_are_not_waited_for() {
 }
 
 #[test]
+fn reductions_do_not_wait_for_lanes_that_have_exited() {
+    // Half of every warp but the first leaves. A reduction counts lanes, a plain barrier may count whole warps.
+    let body = "and.b32 %r2, %t, 31; setp.gt.u32 %p1, %r2, 15; setp.gt.and.u32 %p1, %w, 0, %p1; @%p1 bra STORE;
+        setp.ne.u32 %p3, %r2, 3; bar.red.popc.u32 %r0, 0, %p3; bar.sync 0; bar.red.popc.u32 %r4, 0, %p3;
+        add.u32 %r0, %r0, %r4;";
+    // 32 lanes of the first warp and 16 of each other; one of each warp has a false predicate.
+    let want = |t: u32| if t >= 32 && t % 32 > 15 { 0 } else { 2 * (31 + 3 * 15) };
+    assert_eq!(run_block(128, body).unwrap(), (0..128).map(want).collect::<Vec<u32>>());
+}
+
+#[test]
 fn reductions_and_plain_barriers_take_turns_at_one_barrier() {
     let body = "setp.ge.u32 %p3, %t, 40; mov.u32 %r2, 0;
         L: bar.sync 3; bar.red.popc.u32 %r4, 3, %p3; add.u32 %r0, %r0, %r4; bar.sync 3;
