@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 GPU_PYTHON ?= $(BIN)/python
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
-PYTHON_SOURCES := $(shell find python -type f -not -name '*.so' -not -path '*/__pycache__/*')
+PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
 .PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
 
@@ -39,6 +39,7 @@ $(VENV)/.requirements: requirements-dev.txt
 
 $(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda
 	@touch $@
 
 # -- what users run ---------------------------------------------------------------------------
@@ -49,6 +50,7 @@ demo: $(VENV)/.built
 
 wheel: $(VENV)/.requirements
 	$(BIN)/maturin build --release --strip --out dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
 
 # The virtual GPU as libcuda.so.1, for programs that know only NVIDIA's driver (docs/libcuda.md).
 libcuda:
@@ -94,7 +96,7 @@ lint: $(VENV)/.requirements
 	$(BIN)/ruff format --check python tests examples benches
 
 stubs: $(VENV)/.built
-	$(BIN)/python -m mypy.stubtest pycuda --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt
+	$(BIN)/python -m mypy.stubtest rtcg pycuda --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt
 
 # The code for 64-bit Arm compiles; skipped where rustup has no standard library for it.
 aarch64:
@@ -128,8 +130,8 @@ compat: libcuda dist/compat/venv/.requirements
 # with its submodules is given as ARRAY_API_TESTS. First calls compile kernels, for which the suite's deadline is short.
 array-api: $(VENV)/.built
 	test -d "$(ARRAY_API_TESTS)" || { echo "ARRAY_API_TESTS is no checkout of array-api-tests"; exit 2; }
-	cd "$(ARRAY_API_TESTS)" && ARRAY_API_TESTS_MODULE=pycuda.array_api ARRAY_API_TESTS_VERSION=2024.12 \
-		$(CURDIR)/$(BIN)/python -m pytest -p pycuda.autoinit array_api_tests --disable-deadline
+	cd "$(ARRAY_API_TESTS)" && ARRAY_API_TESTS_MODULE=rtcg.array_api ARRAY_API_TESTS_VERSION=2024.12 \
+		$(CURDIR)/$(BIN)/python -m pytest -p rtcg.autoinit array_api_tests --disable-deadline
 
 fuzz:
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)

@@ -57,6 +57,7 @@ def measure(n_small):
     import time
 
     import numpy as np
+
     import pycuda.autoinit  # noqa: F401
     import pycuda.driver as cuda
     from pycuda.compiler import SourceModule

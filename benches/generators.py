@@ -9,14 +9,16 @@ import statistics
 import sys
 
 import numpy as np
+from common import attempt, per_call_us, show
+
 import pycuda.autoprimaryctx  # noqa: F401
 import pycuda.curandom as curandom
 import pycuda.driver as drv
 import pycuda.gpuarray as gpuarray
-from common import attempt, per_call_us, show
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.reduction import get_dot_kernel, get_sum_kernel
 from pycuda.scan import InclusiveScanKernel
+from rtcg import random as rrandom
 
 N = int(sys.argv[1]) << 20 if len(sys.argv) > 1 else 64 << 20
 
@@ -112,7 +114,7 @@ def main():
     show(f"{N >> 20} Mi elements, float32 (scan: int32)", rows)
 
     rows = []
-    rng = curandom.default_rng(1)
+    rng = rrandom.default_rng(1)
     sequential = {
         "XORWOW": (curandom.XORWOWRandomNumberGenerator, 121),
         "MRG32k3a": (curandom.MRG32k3aRandomNumberGenerator, 131),

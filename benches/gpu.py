@@ -28,6 +28,7 @@ from common import (
 os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-cache-"))
 
 import pycuda.driver as drv  # noqa: E402
+import rtcg
 from pycuda.compiler import SourceModule  # noqa: E402
 
 
@@ -233,7 +234,6 @@ def milliseconds_of(call, synchronize, rounds=15):
 
 def fusion():
     """A chain of operations as one kernel, beside CuPy's `fuse` and `torch.compile`."""
-    import pycuda
     from pycuda import gpuarray
 
     hosts = [np.random.default_rng(seed).random(FUSED_ELEMENTS, dtype=np.float32) for seed in range(2)]
@@ -265,7 +265,7 @@ def fusion():
     show(
         f"A chain of operations on {FUSED_ELEMENTS} float32 elements",
         [
-            ("pycuda.fuse", attempt("fuse", lambda: ours(pycuda.fuse)), "ms"),
+            ("rtcg.fuse", attempt("fuse", lambda: ours(rtcg.fuse)), "ms"),
             ("one kernel per operation", attempt("apart", lambda: ours(lambda function: function)), "ms"),
             ("cupy.fuse", attempt("cupy", cupy_fuse), "ms"),
             ("torch.compile", attempt("torch", torch_compile), "ms"),

@@ -55,6 +55,7 @@ def has_gpu():
 def names():
     """What the statements speak of."""
     import numpy as np
+
     import pycuda.driver as drv
     from pycuda.compiler import SourceModule, compile
 

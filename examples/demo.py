@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+
 import pycuda.autoinit
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray

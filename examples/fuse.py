@@ -4,10 +4,10 @@ import sys
 import time
 
 import numpy as np
-import pycuda
-import pycuda.autoinit
+
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
+import rtcg
 
 N = 1 << 20
 RATE, VOLATILITY = 0.02, 0.3
@@ -46,7 +46,7 @@ def main():
     hosts = [rng.uniform(low, high, N).astype(np.float32) for low, high in ((5, 30), (1, 100), (0.25, 10))]
     arrays = [gpuarray.to_gpu(host) for host in hosts]
     apart, apart_ms = timed(call_and_put, *arrays)
-    fused, fused_ms = timed(pycuda.fuse(call_and_put), *arrays)
+    fused, fused_ms = timed(rtcg.fuse(call_and_put), *arrays)
     same = all(np.array_equal(a.get(), b.get()) for a, b in zip(fused, apart, strict=True))
     expected = call_and_put(*(host.astype(np.float64) for host in hosts))
     close = all(np.allclose(a.get(), e, rtol=1e-3, atol=1e-3) for a, e in zip(fused, expected, strict=True))

@@ -10,9 +10,11 @@ import sys
 import zlib
 
 import numpy as np
+
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
-from pycuda.gl import RegisteredBuffer, egl, graphics_map_flags
+from pycuda.gl import RegisteredBuffer, graphics_map_flags
+from rtcg import egl
 
 WIDTH, HEIGHT, N_POINTS = 640, 480, 20_000
 

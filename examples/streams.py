@@ -4,6 +4,7 @@ import sys
 import time
 
 import numpy as np
+
 import pycuda.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule

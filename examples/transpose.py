@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 import numpy as np
+
 import pycuda.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule

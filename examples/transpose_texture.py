@@ -8,8 +8,9 @@ array, a reference over linear memory, and a texture object.
 import sys
 
 import numpy as np
+
 import pycuda.autoinit
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 from pycuda.compiler import SourceModule
 
 BLOCK = 16

@@ -21,8 +21,9 @@ import time
 import warnings
 
 import numpy as np
-import pycuda.driver as cuda
+
 import pycuda.tools as tools
+import rtcg.driver as cuda
 from pycuda.compiler import compile
 
 SOURCE = """

@@ -83,9 +83,9 @@ class Driver:
             library = ctypes.CDLL(path)
             self._address = lambda name: _by_symbol(library, DECLARATIONS[name][0])
         else:
-            from pycuda import _rtcg
+            from rtcg import _native
 
-            self._address = lambda name: _rtcg.driver_function_address(name, virtual=virtual)
+            self._address = lambda name: _native.driver_function_address(name, virtual=virtual)
 
     def __getattr__(self, name: str):
         if not name.startswith("cu"):

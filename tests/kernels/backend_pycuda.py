@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import pycuda.autoinit
-import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
 
+import pycuda.autoinit
+import rtcg.driver as cuda
+from pycuda.compiler import SourceModule
 from tests.kernels.case import KernelCase, Launch, Texture
 from tests.kernels.runner import BackendError
 

@@ -12,10 +12,10 @@ import subprocess
 import sys
 
 import numpy as np
-import pycuda.autoinit
-import pycuda.driver as cuda
-from pycuda.compiler import SourceModule
 
+import pycuda.autoinit
+import rtcg.driver as cuda
+from pycuda.compiler import SourceModule
 from tests.kernels import textures as oracle
 from tests.python.test_textures import CLAMP, SIZES, array_of, positions, run
 

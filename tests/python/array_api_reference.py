@@ -1,4 +1,4 @@
-"""The Array API standard as `array_api_strict` has it, beside `pycuda.array_api`.
+"""The Array API standard as `array_api_strict` has it, beside `rtcg.array_api`.
 
 `agree(body, *hosts)` runs ``body(xp, *arrays)`` with both and compares value, dtype and shape. Which dtypes a function
 takes is asked of the reference (`allowed`), so that the tests follow the standard and not our own opinion.
@@ -8,9 +8,10 @@ import warnings
 
 import array_api_strict as strict
 import numpy as np
-import pycuda.array_api as ours
 from depth import at_depth
 from hypothesis import HealthCheck, settings, strategies as st
+
+import rtcg.array_api as ours
 
 VERSION = "2024.12"
 strict.set_array_api_strict_flags(api_version=VERSION)

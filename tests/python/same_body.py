@@ -8,9 +8,10 @@ import warnings
 
 import ml_dtypes
 import numpy as np
-import pycuda.gpuarray as gpuarray
 from depth import at_depth
 from hypothesis import HealthCheck, settings, strategies as st
+
+import pycuda.gpuarray as gpuarray
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]

@@ -589,9 +589,9 @@ import numpy as np
 del np.isdtype
 import pycuda.gpuarray
 try:
-    import pycuda.array_api
+    import rtcg.array_api
 except ImportError as error:
     print(error)
 """
-    message = f"pycuda.array_api needs NumPy 2.0 or newer, which knows the standard; here is {np.__version__}"
+    message = f"rtcg.array_api needs NumPy 2.0 or newer, which knows the standard; here is {np.__version__}"
     assert run_python(code).stdout.strip() == message

@@ -149,7 +149,7 @@ def test_no_device_at_all():
         CUDA_VISIBLE_DEVICES="",
     )
     assert result.returncode == 1
-    assert "pycuda._driver.RuntimeError: cuInit failed: no CUDA-capable device is detected" in result.stderr
+    assert "rtcg.driver.RuntimeError: cuInit failed: no CUDA-capable device is detected" in result.stderr
     # The message says what was tried.
     assert "/nonexistent" in result.stderr
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(has_real_device(), reason="a real device has no 
 def test_findings_name_source_and_allocation():
     result = run_python(
         """
-        from pycuda import checking
+        from rtcg import checking
         checking.enable("memory,init,leak")
         import pycuda.autoinit, pycuda.driver as cuda
         from pycuda.compiler import SourceModule
@@ -48,7 +48,7 @@ def test_findings_name_source_and_allocation():
 def test_arrays_end_where_they_end_and_graphs_keep_theirs():
     result = run_python(
         """
-        from pycuda import checking
+        from rtcg import checking
         checking.enable("memory,init")
         import numpy as np
         import pycuda.autoinit, pycuda.driver as cuda
@@ -76,7 +76,7 @@ def test_arrays_end_where_they_end_and_graphs_keep_theirs():
 def test_unknown_words_are_refused():
     run_python(
         """
-        from pycuda import checking
+        from rtcg import checking
         for call, word in ((checking.enable, "speed"), (checking.set_schedule, "backwards")):
             try:
                 call(word)
@@ -92,7 +92,7 @@ def test_chaos_exposes_a_missing_barrier():
     run_python(
         """
         import numpy as np
-        from pycuda import checking
+        from rtcg import checking
         import pycuda.autoinit, pycuda.driver as cuda
         from pycuda.compiler import SourceModule
         f = SourceModule('''__global__ void k(int *out) {
@@ -115,7 +115,7 @@ def test_chaos_exposes_a_missing_barrier():
 CHECKED = r"""
 import json, sys
 import numpy as np
-from pycuda import checking
+from rtcg import checking
 checking.enable(sys.argv[1])
 import pycuda.autoinit, pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -289,7 +289,7 @@ def test_one_means_all_that_is_wrong_with_kernels():
     result = run_python(
         """
         import pycuda.autoinit, pycuda.driver as cuda
-        from pycuda import checking
+        from rtcg import checking
         from pycuda.compiler import SourceModule
         module = SourceModule('''
         __global__ void reads(int *out, int *in) { out[threadIdx.x] = in[threadIdx.x]; }
@@ -325,7 +325,7 @@ def test_the_catalogue_of_kernels_has_no_findings():
     result = run_python(
         """
         import os, warnings
-        from pycuda import checking
+        from rtcg import checking
         checking.enable("memory,init,sync")
         import pycuda.autoinit
         from tests.kernels.backend_pycuda import connect
@@ -348,7 +348,7 @@ def test_the_catalogue_of_kernels_has_no_findings():
 def test_kernels_of_our_own_have_no_findings():
     result = run_python(
         """
-        from pycuda import checking
+        from rtcg import checking
         checking.enable("memory,init,race,sync")
         import numpy as np
         import pycuda.autoinit, pycuda.driver as cuda

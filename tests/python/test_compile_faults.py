@@ -8,9 +8,10 @@ import sys
 import time
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
-from pycuda import _rtcg, compiler
+
+import pycuda.driver as cuda
+from rtcg import _native, compiler
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -61,7 +62,7 @@ def test_no_compiler(tmp_path):
 @pytest.fixture
 def nvrtc(tmp_path_factory):
     """A link to NVRTC, to be removed; what it opens itself stays beside it."""
-    _, path = _rtcg.compiler_info("nvcc")
+    _, path = _native.compiler_info("nvcc")
     folder = tmp_path_factory.mktemp("nvrtc")
     for file in path.parent.glob("libnvrtc*"):
         (folder / file.name).symlink_to(file)

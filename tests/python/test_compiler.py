@@ -6,9 +6,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
+
 import pycuda.compiler as compiler
 import pycuda.driver as cuda
-import pytest
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -75,7 +76,7 @@ def test_compile_error():
         SourceModule("// first\n__global__ void f(float *a)\n{\n  a[0] = missing;\n}\n", options=["-lineinfo"])
     error = info.value
     assert isinstance(error, cuda.Error)
-    assert error.__class__.__module__ == "pycuda._driver"
+    assert error.__class__.__module__ == "rtcg.driver"
     assert "kernel.cu(4)" in error.stderr and "missing" in error.stderr
     assert any("line-info" in option for option in error.command_line)
     assert "> 4 |   a[0] = missing;" in error.msg

@@ -3,10 +3,12 @@
 import os
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
-from pycuda import compiler, gpuarray
+
+import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule
+from rtcg import compiler
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -223,7 +225,7 @@ def test_architectures_that_the_device_lacks(arch, monkeypatch):
     digits = int("".join(c for c in arch.partition("_")[2] if c.isdigit()))
     monkeypatch.setattr(compiler, "_run", lambda program: b"")
     monkeypatch.setattr(cuda, "module_from_buffer", lambda binary: None)
-    monkeypatch.setattr(compiler._rtcg, "Program", lambda *wishes: type("P", (), {"declare": lambda self, m: None})())
+    monkeypatch.setattr(compiler._native, "Program", lambda *wishes: type("P", (), {"declare": lambda self, m: None})())
     if divmod(digits, 10) > device.compute_capability():
         with pytest.warns(UserWarning, match=f"trying to compile for {arch}"):
             SourceModule("", arch=arch)

@@ -1,10 +1,11 @@
 """pycuda.cumath against NumPy in double precision, with the errors that CUDA documents."""
 
 import numpy as np
+import pytest
+
 import pycuda.cumath as cumath
 import pycuda.driver as drv
 import pycuda.gpuarray as gpuarray
-import pytest
 
 
 @pytest.fixture(autouse=True)

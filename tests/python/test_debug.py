@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pycuda
 import pytest
 
+import pycuda
 from tests.python.subprocesses import has_real_device
 
 pytestmark = pytest.mark.usefixtures("context")

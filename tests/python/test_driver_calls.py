@@ -5,8 +5,9 @@ import pickle
 import threading
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+
+import rtcg.driver as cuda
 from pycuda.compiler import SourceModule, compile
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -634,7 +635,7 @@ def test_default_stream_waits_for_blocking_streams(module):
 def test_error_classes():
     for name in ("LaunchError", "MemoryError", "RuntimeError", "LogicError", "CompileError"):
         error = getattr(cuda, name)
-        assert issubclass(error, cuda.Error) and error.__module__ == "pycuda._driver" and error.__name__ == name
+        assert issubclass(error, cuda.Error) and error.__module__ == "rtcg.driver" and error.__name__ == name
     assert not issubclass(cuda.MemoryError, MemoryError) and not issubclass(cuda.RuntimeError, RuntimeError)
     again = pickle.loads(pickle.dumps(cuda.LogicError("cuInit failed: why")))
     assert str(again) == "cuInit failed: why" and type(again) is cuda.LogicError

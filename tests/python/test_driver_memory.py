@@ -6,8 +6,9 @@ import gc
 import mmap
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+
+import pycuda.driver as cuda
 
 pytestmark = pytest.mark.usefixtures("context")
 

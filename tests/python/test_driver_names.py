@@ -6,9 +6,10 @@ Beside `test_rare_functions.py`, which looks for the calls that reach the driver
 import gc
 
 import numpy as np
-import pycuda.driver as cuda
-import pycuda.tools as tools
 import pytest
+
+import pycuda.tools as tools
+import rtcg.driver as cuda
 from pycuda import compiler, gpuarray
 from pycuda.compiler import SourceModule
 
@@ -567,7 +568,7 @@ def test_priorities_of_streams():
 
 def test_objects_show_themselves(module):
     device = cuda.Device(0)
-    assert repr(device) == f"<pycuda.driver.Device 0: {device.name()}>"
+    assert repr(device) == f"<rtcg.driver.Device 0: {device.name()}>"
     graph = cuda.Graph()
     node = graph.add_empty_node()
     exec_graph = graph.instantiate()

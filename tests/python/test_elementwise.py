@@ -3,15 +3,15 @@
 import re
 
 import numpy as np
-import pycuda
+import pytest
+
 import pycuda.driver as drv
 import pycuda.gpuarray as gpuarray
-import pytest
+import rtcg
 from pycuda.compiler import CompileError
 from pycuda.compyte import dtypes
 from pycuda.elementwise import ElementwiseKernel, get_elwise_kernel
 from pycuda.reduction import ReductionKernel
-from pycuda.scan import GenericScanKernel
 from pycuda.tools import (
     ScalarArg,
     VectorArg,
@@ -21,7 +21,7 @@ from pycuda.tools import (
     parse_c_arg,
     register_dtype,
 )
-
+from rtcg.scan import GenericScanKernel
 from tests.python.subprocesses import run_python
 
 
@@ -490,7 +490,7 @@ def test_repeated_calls_compute_what_was_deferred():
     x = gpuarray.zeros(8, np.float32)
     for _ in range(3):
         kernel(x)
-        with pycuda.fuse():
+        with rtcg.fuse():
             y = x + 1
             kernel(y)
         assert y.get().tolist() == (x.get() + 2).tolist()

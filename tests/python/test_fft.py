@@ -8,13 +8,15 @@ import re
 import threading
 
 import numpy as np
-import pycuda.driver as drv
-import pycuda.fft
-import pycuda.gpuarray as gpuarray
 import pytest
 from depth import pairs, some
 from hypothesis import assume, given, strategies as st
 from same_body import COMPLEX, DTYPES, arrays, compare, quickly, run
+
+import pycuda.gpuarray as gpuarray
+import rtcg.driver as drv
+import rtcg.fft
+from rtcg import numpy as rnp
 
 SMOOTH = [1000, 3 * 5 * 7 * 11 * 13, 44100, 2 * 3 * 5 * 7 * 11 * 13, 13**3, 4096 * 3]
 ODD_ONES = [67, 97, 127, 251, 509, 1021, 2 * 521, 10007, 65537]
@@ -62,7 +64,7 @@ def of_kind(kind, n, dtype, batch=(), seed=0):
 def check(kind, n, dtype, batch=(), **wishes):
     a = of_kind(kind, n, dtype, batch, seed=n)
     wanted = getattr(np.fft, kind)(a, n, **wishes)
-    actual = getattr(pycuda.fft, kind)(gpuarray.to_gpu(a), n, **wishes)
+    actual = getattr(rtcg.fft, kind)(gpuarray.to_gpu(a), n, **wishes)
     assert actual.dtype == wanted.dtype
     is_near(actual, getattr(np.fft, kind)(wide(a), n, **wishes), n)
 
@@ -99,29 +101,29 @@ def test_powers_of_two(bits):
 def test_three_passes():
     n = 1 << 22
     a = numbers(n, np.complex64)
-    is_near(pycuda.fft.fft(gpuarray.to_gpu(a)), np.fft.fft(a.astype(np.complex128)), n)
+    is_near(rtcg.fft.fft(gpuarray.to_gpu(a)), np.fft.fft(a.astype(np.complex128)), n)
     n = 3 << 20
     a = numbers(n, np.float32)
-    is_near(pycuda.fft.rfft(gpuarray.to_gpu(a)), np.fft.rfft(a.astype(np.float64)), n)
+    is_near(rtcg.fft.rfft(gpuarray.to_gpu(a)), np.fft.rfft(a.astype(np.float64)), n)
 
 
 @pytest.mark.parametrize("n", [8, 60, 1024, 6144, 65536, 10007])
 def test_parseval_and_back(n):
     a = numbers((3, n), np.complex64, seed=n)
     device = gpuarray.to_gpu(a)
-    there = pycuda.fft.fft(device)
+    there = rtcg.fft.fft(device)
     energy = (np.abs(there.get().astype(np.complex128)) ** 2).sum() / n
     np.testing.assert_allclose(energy, (np.abs(a.astype(np.complex128)) ** 2).sum(), rtol=1e-6)
-    is_near(pycuda.fft.ifft(there), wide(a), n, factor=2)
+    is_near(rtcg.fft.ifft(there), wide(a), n, factor=2)
     real = gpuarray.to_gpu(a.real.copy())
-    is_near(pycuda.fft.irfft(pycuda.fft.rfft(real), n), wide(a.real), n, factor=2)
+    is_near(rtcg.fft.irfft(rtcg.fft.rfft(real), n), wide(a.real), n, factor=2)
 
 
 def test_one_element_gives_a_wave():
     n, place = 5 * 7 * 9, 11
     a = np.zeros(n, np.complex128)
     a[place] = 1
-    is_near(pycuda.fft.fft(gpuarray.to_gpu(a)), np.exp(-2j * np.pi * (place * np.arange(n) % n) / n), n)
+    is_near(rtcg.fft.fft(gpuarray.to_gpu(a)), np.exp(-2j * np.pi * (place * np.arange(n) % n) / n), n)
 
 
 # -- batches, axes, layouts ---------------------------------------------------------------------------
@@ -131,7 +133,7 @@ def test_one_element_gives_a_wave():
 def test_inner_axes(kind, inner, n):
     a = np.moveaxis(of_kind(kind, n, np.complex64, (2, inner)), 2, 1).copy()
     for host, device in ((a, gpuarray.to_gpu(a)), (a[:, ::-1], gpuarray.to_gpu(a)[:, ::-1])):
-        is_near(getattr(pycuda.fft, kind)(device, n, 1), getattr(np.fft, kind)(wide(host), n, 1), n)
+        is_near(getattr(rtcg.fft, kind)(device, n, 1), getattr(np.fft, kind)(wide(host), n, 1), n)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 300])
@@ -139,10 +141,10 @@ def test_inner_axes(kind, inner, n):
 def test_batches_in_both_orders(batch, n):
     a = numbers((batch, n), np.complex64)
     exact = np.fft.fft(wide(a))
-    is_near(pycuda.fft.fft(gpuarray.to_gpu(a)), exact, n)
+    is_near(rtcg.fft.fft(gpuarray.to_gpu(a)), exact, n)
     columns = gpuarray.to_gpu(a.T.copy())
-    is_near(pycuda.fft.fft(columns.T), exact, n)
-    is_near(pycuda.fft.fft(columns, axis=0), exact.T, n)
+    is_near(rtcg.fft.fft(columns.T), exact, n)
+    is_near(rtcg.fft.fft(columns, axis=0), exact.T, n)
 
 
 def test_parts_of_arrays_and_repeated_ones():
@@ -152,19 +154,19 @@ def test_parts_of_arrays_and_repeated_ones():
     for part in parts:
         for axis in range(a[part].ndim):
             length = a[part].shape[axis]
-            is_near(pycuda.fft.fft(device[part], axis=axis), np.fft.fft(wide(a[part]), axis=axis), length)
-    row = gpuarray.broadcast_to(device[0, :, 0], (7, 40))
-    is_near(pycuda.fft.fft(row), np.fft.fft(wide(np.broadcast_to(a[0, :, 0], (7, 40)))), 40)
-    is_near(pycuda.fft.rfft(device.imag, axis=1), np.fft.rfft(wide(a.imag), axis=1), 40)
+            is_near(rtcg.fft.fft(device[part], axis=axis), np.fft.fft(wide(a[part]), axis=axis), length)
+    row = rnp.broadcast_to(device[0, :, 0], (7, 40))
+    is_near(rtcg.fft.fft(row), np.fft.fft(wide(np.broadcast_to(a[0, :, 0], (7, 40)))), 40)
+    is_near(rtcg.fft.rfft(device.imag, axis=1), np.fft.rfft(wide(a.imag), axis=1), 40)
     odd = gpuarray.to_gpu(numbers(33, np.float32))[1:]
-    is_near(pycuda.fft.rfft(odd), np.fft.rfft(wide(odd.get())), 32)
+    is_near(rtcg.fft.rfft(odd), np.fft.rfft(wide(odd.get())), 32)
 
 
 def test_complex_numbers_between_addresses_of_their_size():
     record = np.dtype([("flag", "i4"), ("z", "c8")], align=False)
     host = np.zeros(20, record)
     host["z"] = numbers(20, np.complex64)
-    is_near(pycuda.fft.fft(gpuarray.to_gpu(host)["z"]), np.fft.fft(wide(host["z"])), 20)
+    is_near(rtcg.fft.fft(gpuarray.to_gpu(host)["z"]), np.fft.fft(wide(host["z"])), 20)
 
 
 @st.composite
@@ -190,7 +192,7 @@ def test_any_array(call):
 def same_body(body, array):
     """Runs `body` with both modules of transforms; rounding apart, results or classes of errors are the same."""
     wanted, wanted_error = run(body, np.fft, [array.host.copy()])
-    actual, error = run(body, pycuda.fft, [array.to_device()])
+    actual, error = run(body, rtcg.fft, [array.to_device()])
     if wanted_error is not None:
         assert isinstance(error, (ValueError, TypeError, IndexError)), (
             f"NumPy raises {wanted_error!r}, here is {actual}"
@@ -225,12 +227,12 @@ def test_whole_images(shape):
     a = numbers(shape, np.float32)
     device = gpuarray.to_gpu(a)
     n = a.size
-    is_near(pycuda.fft.fftn(device), np.fft.fftn(wide(a)), n)
+    is_near(rtcg.fft.fftn(device), np.fft.fftn(wide(a)), n)
     coefficients = np.fft.rfftn(wide(a))
-    half = pycuda.fft.rfftn(device)
+    half = rtcg.fft.rfftn(device)
     is_near(half, coefficients, n)
-    is_near(pycuda.fft.irfftn(half, shape, range(len(shape))), wide(a), n, factor=2)
-    is_near(pycuda.fft.ifft2(device), np.fft.ifft2(wide(a)), n)
+    is_near(rtcg.fft.irfftn(half, shape, range(len(shape))), wide(a), n, factor=2)
+    is_near(rtcg.fft.ifft2(device), np.fft.ifft2(wide(a)), n)
 
 
 # -- dtypes, norms, lengths ---------------------------------------------------------------------------
@@ -241,11 +243,11 @@ def test_whole_images(shape):
 def test_dtypes(kind, dtype):
     if kind in FROM_REAL and dtype in COMPLEX:
         with pytest.raises(TypeError, match=f"a has dtype {dtype}; expected real numbers or bool"):
-            getattr(pycuda.fft, kind)(gpuarray.zeros(4, dtype))
+            getattr(rtcg.fft, kind)(gpuarray.zeros(4, dtype))
         return
     a = (numbers((3, 10), np.complex128 if dtype in COMPLEX else np.float64) * 5).astype(dtype)
     wanted = getattr(np.fft, kind)(a)
-    actual = getattr(pycuda.fft, kind)(gpuarray.to_gpu(a))
+    actual = getattr(rtcg.fft, kind)(gpuarray.to_gpu(a))
     assert actual.dtype == wanted.dtype
     if wanted.dtype == np.float16:
         np.testing.assert_allclose(actual.get().astype(float), wanted.astype(float), atol=2e-3 * np.abs(wanted).max())
@@ -268,9 +270,9 @@ def test_padding_and_truncation(kind, n):
         device = gpuarray.to_gpu(a)
         # Of nothing NumPy's inverse real transforms read what is not there.
         exact = getattr(np.fft, kind)(wide(a if length else np.zeros((2, 1), a.dtype)), n)
-        is_near(getattr(pycuda.fft, kind)(device, n), exact, n)
+        is_near(getattr(rtcg.fft, kind)(device, n), exact, n)
         if n in (9, 34):
-            is_near(getattr(pycuda.fft, kind)(device.T, n, 0), exact.T, n)
+            is_near(getattr(rtcg.fft, kind)(device.T, n, 0), exact.T, n)
 
 
 def test_no_elements():
@@ -278,22 +280,22 @@ def test_no_elements():
         a = np.zeros(shape, np.complex64)
         for kind in ("fft", "irfft"):
             wanted = getattr(np.fft, kind)(a, axis=axis)
-            actual = getattr(pycuda.fft, kind)(gpuarray.to_gpu(a), axis=axis)
+            actual = getattr(rtcg.fft, kind)(gpuarray.to_gpu(a), axis=axis)
             assert (actual.shape, actual.dtype) == (wanted.shape, wanted.dtype)
-    assert pycuda.fft.rfft(gpuarray.zeros((3, 0), np.float32), 4).get().tolist() == [[0, 0, 0]] * 3
+    assert rtcg.fft.rfft(gpuarray.zeros((3, 0), np.float32), 4).get().tolist() == [[0, 0, 0]] * 3
 
 
 def test_what_is_not_finite_spreads():
     a = np.ones(16, np.float32)
     a[3] = np.nan
-    assert np.isnan(pycuda.fft.fft(gpuarray.to_gpu(a)).get()).all()
+    assert np.isnan(rtcg.fft.fft(gpuarray.to_gpu(a)).get()).all()
 
 
 def test_imaginary_parts_of_the_ends_are_passed_over():
     for n in (8, 9):
         a = numbers(n // 2 + 1, np.complex128)
-        is_near(pycuda.fft.irfft(gpuarray.to_gpu(a), n), np.fft.irfft(a, n), n)
-        coefficients = pycuda.fft.rfft(gpuarray.to_gpu(numbers(n, np.float64))).get()
+        is_near(rtcg.fft.irfft(gpuarray.to_gpu(a), n), np.fft.irfft(a, n), n)
+        coefficients = rtcg.fft.rfft(gpuarray.to_gpu(numbers(n, np.float64))).get()
         assert coefficients[0].imag == 0 and (n % 2 or coefficients[-1].imag == 0)
 
 
@@ -304,18 +306,18 @@ def test_out():
     a = numbers((4, 6), np.complex64)
     device = gpuarray.to_gpu(a)
     out = gpuarray.zeros((6, 4), np.complex128).T
-    assert pycuda.fft.fft(device, out=out) is out
+    assert rtcg.fft.fft(device, out=out) is out
     compare(out, np.fft.fft(a).astype(np.complex128), 1e-6)
-    assert pycuda.fft.fftn(device, (6, 8), (0, 1), out=(other := gpuarray.zeros((6, 8), np.complex64))) is other
+    assert rtcg.fft.fftn(device, (6, 8), (0, 1), out=(other := gpuarray.zeros((6, 8), np.complex64))) is other
     compare(other, np.fft.fftn(a, (6, 8), (0, 1)), 1e-6)
-    assert pycuda.fft.fft(device, out=device) is device
+    assert rtcg.fft.fft(device, out=device) is device
     compare(device, np.fft.fft(a), 1e-6)
     real = gpuarray.zeros((4, 10), np.float32)
-    assert pycuda.fft.hfft(gpuarray.to_gpu(a), out=real) is real
+    assert rtcg.fft.hfft(gpuarray.to_gpu(a), out=real) is real
     compare(real, np.fft.hfft(a), 1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in pycuda.fft.__all__ if "freq" not in name])
+@pytest.mark.parametrize("name", [name for name in rtcg.fft.__all__ if "freq" not in name])
 def test_functions_of_numpy(name):
     a = np.arange(24, dtype=np.float64).reshape(4, 6)
     result = getattr(np.fft, name)(gpuarray.to_gpu(a))
@@ -324,18 +326,18 @@ def test_functions_of_numpy(name):
 
 
 def test_names_are_all_of_numpys():
-    assert set(pycuda.fft.__all__) == set(np.fft.__all__) - {"test"}
+    assert set(rtcg.fft.__all__) == set(np.fft.__all__) - {"test"}
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 1001])
 def test_frequencies(n):
     for name in ("fftfreq", "rfftfreq"):
         for spacing in (1.0, 0.1, 3):
-            compare(getattr(pycuda.fft, name)(n, spacing), getattr(np.fft, name)(n, spacing))
+            compare(getattr(rtcg.fft, name)(n, spacing), getattr(np.fft, name)(n, spacing))
     a = np.arange(3 * n).reshape(3, n)
     for name in ("fftshift", "ifftshift"):
         for axes in (None, 1, -1, (0,), (1, 0)):
-            compare(getattr(pycuda.fft, name)(gpuarray.to_gpu(a), axes), getattr(np.fft, name)(a, axes))
+            compare(getattr(rtcg.fft, name)(gpuarray.to_gpu(a), axes), getattr(np.fft, name)(a, axes))
 
 
 # -- bad input ----------------------------------------------------------------------------------------
@@ -371,14 +373,14 @@ BAD = [
 def test_warnings_name_the_line_that_called(name):
     a = gpuarray.zeros((4, 4), np.complex64 if name == "irfft2" else np.float32)
     with pytest.warns(DeprecationWarning, match="None in s") as caught:
-        getattr(pycuda.fft, name)(a, (4, None), (0, 1))
+        getattr(rtcg.fft, name)(a, (4, None), (0, 1))
     assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("body, kind, message", BAD)
 def test_errors_are_numpys(body, kind, message):
     a = np.ones((3, 4))
-    for fft, array in ((np.fft, a), (pycuda.fft, gpuarray.to_gpu(a))):
+    for fft, array in ((np.fft, a), (rtcg.fft, gpuarray.to_gpu(a))):
         with pytest.raises(kind, match=message):
             body(fft, array)
 
@@ -386,11 +388,11 @@ def test_errors_are_numpys(body, kind, message):
 def test_what_only_the_device_refuses():
     a = gpuarray.zeros((3, 4), np.float32)
     with pytest.raises(TypeError, match="out is of type ndarray; expected a GPUArray"):
-        pycuda.fft.fft(a, out=np.zeros((3, 4), np.complex64))
+        rtcg.fft.fft(a, out=np.zeros((3, 4), np.complex64))
     with pytest.raises(ValueError, match=re.escape("out has (2, 4); expected (3, 4)")):
-        pycuda.fft.fft(a, out=gpuarray.zeros((2, 4), np.complex64))
+        rtcg.fft.fft(a, out=gpuarray.zeros((2, 4), np.complex64))
     with pytest.raises(ValueError, match="device is 'cpu'; expected None or the device"):
-        pycuda.fft.fftfreq(4, device="cpu")
+        rtcg.fft.fftfreq(4, device="cpu")
 
 
 # -- streams and memory -------------------------------------------------------------------------------
@@ -405,7 +407,7 @@ def test_streams_have_tables_of_their_own():
     results = []
     for stream, device in zip(streams, devices, strict=True):
         with stream:
-            results.append(pycuda.fft.fft(device))
+            results.append(rtcg.fft.fft(device))
     for stream, result, host in zip(streams, results, hosts, strict=True):
         stream.synchronize()
         is_near(result, np.fft.fft(wide(host)), n)
@@ -415,13 +417,13 @@ def test_nothing_waits():
     """A host function holds the stream up; the transforms behind it are enqueued all the same."""
     a = numbers((2, 4 * 997), np.complex64)
     device = gpuarray.to_gpu(a)
-    pycuda.fft.irfft(pycuda.fft.fft(device))  # Compiles.
+    rtcg.fft.irfft(rtcg.fft.fft(device))  # Compiles.
     gate = threading.Event()
     stream = drv.Stream()
     with stream:
         stream.launch_host_func(gate.wait, 60)
-        there = pycuda.fft.fft(device)
-        back = pycuda.fft.ifft(there)
+        there = rtcg.fft.fft(device)
+        back = rtcg.fft.ifft(there)
         waits_still = not stream.is_done()
     gate.set()
     stream.synchronize()
@@ -430,7 +432,7 @@ def test_nothing_waits():
 
 
 def test_errors_name_argument_value_and_what_was_expected():
-    fft, z = pycuda.fft, gpuarray.zeros((3, 4), np.complex64)
+    fft, z = rtcg.fft, gpuarray.zeros((3, 4), np.complex64)
     record = gpuarray.to_gpu(np.zeros(4, [("x", "f4"), ("y", "f4")]))
     for function in (fft.rfft, fft.ihfft, fft.rfftn, fft.rfft2):
         with pytest.raises(TypeError, match="a has dtype complex64; expected real numbers or bool"):

@@ -1,4 +1,4 @@
-"""`pycuda.fuse`: the results of separate operations, bit for bit, in one launch and without memory between."""
+"""`rtcg.fuse`: the results of separate operations, bit for bit, in one launch and without memory between."""
 
 import gc
 import json
@@ -7,17 +7,18 @@ import threading
 import time
 
 import numpy as np
-import pycuda
-import pycuda.driver as cuda
-import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, settings, strategies as st
-from pycuda import cumath, tracing
-from pycuda._rtcg import FusionError, GPUArray, ufunc
+
+import pycuda.driver as cuda
+import pycuda.gpuarray as gpuarray
+import rtcg
+from pycuda import cumath
 from pycuda.compiler import SourceModule
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.tools import DeviceMemoryPool
-
+from rtcg import numpy as rnp, tracing
+from rtcg._native import FusionError, GPUArray, ufunc
 from tests.python.same_body import BFLOAT16, Drawn, base_shape, layouts, look, quickly
 
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.ge, operator.ne]
@@ -149,7 +150,7 @@ def test_programs_give_the_same_bits(program):
     inputs, steps, results = program
     apart_inputs, fused_inputs = ([drawn.to_device() for drawn in inputs] for _ in range(2))
     apart, errors = execute(apart_inputs, steps, results)
-    with pycuda.fuse():
+    with rtcg.fuse():
         fused, fused_errors = execute(fused_inputs, steps, results)
     assert fused_errors == errors
     assert_same(fused, apart)
@@ -167,7 +168,7 @@ def test_programs_that_end_in_a_reduction(program, name, axis):
         (last, *_), _ = execute(arrays, steps, results[:1])
         return getattr(last, name)(axis) if last.ndim else last
 
-    assert_same(pycuda.fuse(body)(*arrays), body(*arrays))
+    assert_same(rtcg.fuse(body)(*arrays), body(*arrays))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
@@ -177,7 +178,7 @@ def test_products_and_sums_are_rounded_apart(dtype, launches):
     def body(x, y, z):
         return x * y + z, np.exp(x * y) * z - x, np.log1p(np.exp(x)) + np.sin(x) * np.cos(x)
 
-    fused, names = launches(lambda: pycuda.fuse(body)(x, y, z))
+    fused, names = launches(lambda: rtcg.fuse(body)(x, y, z))
     assert names == ["array_fused"]
     assert_same(fused, body(x, y, z))
 
@@ -188,7 +189,7 @@ def test_complex_products_of_shared_parts(launches):
     def body(x, y):
         return x * x, x * y - y * np.conjugate(x), np.square(x + y) * x, abs(x * y) + np.sqrt(x * y)
 
-    assert_same(pycuda.fuse(body)(x, y), body(x, y))
+    assert_same(rtcg.fuse(body)(x, y), body(x, y))
 
 
 @pytest.mark.parametrize("name", ["sin", "exp", "log", "sqrt", "tanh", "floor", "fabs"])
@@ -199,7 +200,7 @@ def test_functions_of_cumath(name, dtype, launches):
     def body(x):
         return getattr(cumath, name)(x * 0.7 + 0.1) * x
 
-    fused, names = launches(lambda: pycuda.fuse(body)(x))
+    fused, names = launches(lambda: rtcg.fuse(body)(x))
     assert names == ["array_fused"]
     assert_same(fused, body(x))
 
@@ -207,7 +208,7 @@ def test_functions_of_cumath(name, dtype, launches):
 def test_one_launch_however_long(launches):
     x, y = (gpuarray.to_gpu(rough(np.dtype("f4"), (64, 33), seed)) for seed in range(2))
 
-    @pycuda.fuse
+    @rtcg.fuse
     def chain(x, y):
         for k in range(20):
             x = where(x > y, x * 0.5 + k, np.sqrt(abs(y) + x * x))
@@ -222,16 +223,16 @@ def test_one_launch_however_long(launches):
 
 def test_a_sum_is_one_launch(launches):
     x, y = (gpuarray.to_gpu(rough(np.dtype("f4"), 900, seed)) for seed in range(2))
-    fused, names = launches(lambda: pycuda.fuse(lambda x, y: ((x - y) * (x - y)).sum())(x, y))
+    fused, names = launches(lambda: rtcg.fuse(lambda x, y: ((x - y) * (x - y)).sum())(x, y))
     assert names == ["array_reduce"]
     assert_same(fused, ((x - y) * (x - y)).sum())
 
 
 def test_nothing_is_allocated_between(launches, tmp_path):
     x = gpuarray.to_gpu(rough(np.dtype("f4"), 1 << 16, 0))
-    chain = pycuda.fuse(lambda x: ((x * 2 + 1) * x - 3) * x)
+    chain = rtcg.fuse(lambda x: ((x * 2 + 1) * x - 3) * x)
     chain(x)
-    pycuda._rtcg.release_array_memory()
+    rtcg._native.release_array_memory()
     cuda.Context.synchronize()
     path = tmp_path / "allocations.json"
     with tracing.trace(path):
@@ -246,7 +247,7 @@ def test_blocks_delay_until_something_reads(launches):
     x = gpuarray.to_gpu(np.arange(6.0))
 
     def body():
-        with pycuda.fuse():
+        with rtcg.fuse():
             y = x * 2
             z = y + 1
             assert isinstance(z, GPUArray) and z.shape == (6,) and z.dtype == np.float64
@@ -265,7 +266,7 @@ def test_kernels_of_the_user_see_the_values():
 
     kernel = SourceModule("__global__ void add(float *a, const float *b) { a[threadIdx.x] += b[threadIdx.x]; }")
     a, b = (gpuarray.to_gpu(np.arange(8, dtype="f4")) for _ in range(2))
-    with pycuda.fuse():
+    with rtcg.fuse():
         a *= 2
         c = b + 1
         kernel.get_function("add")(a, c, block=(8, 1, 1))
@@ -276,7 +277,7 @@ def test_kernels_of_the_user_see_the_values():
 def test_streams_get_their_own_work():
     x = gpuarray.to_gpu(np.arange(8, dtype="f4"))
     stream = cuda.Stream()
-    with pycuda.fuse():
+    with rtcg.fuse():
         y = x + 1
         total = y.sum(stream=stream)
     stream.synchronize()
@@ -285,7 +286,7 @@ def test_streams_get_their_own_work():
 
 def test_views_of_results_share_their_memory():
     x = gpuarray.to_gpu(np.arange(12, dtype="i4").reshape(3, 4))
-    with pycuda.fuse():
+    with rtcg.fuse():
         y = x + 1
         column = y[:, 1]
         y += 10
@@ -302,7 +303,7 @@ def test_out_and_results_in_place(launches):
     x, y = (gpuarray.to_gpu(rough(np.dtype("f4"), 100, seed)) for seed in range(2))
     out = gpuarray.empty(100, np.float64)
 
-    @pycuda.fuse
+    @rtcg.fuse
     def body(x, y, out):
         x += y
         x *= 3
@@ -328,7 +329,7 @@ def branch(x):
 def test_reading_in_a_fused_function_is_refused(read):
     x = gpuarray.to_gpu(np.ones(1))
     with pytest.raises(FusionError, match="needs elements"):
-        pycuda.fuse(lambda x: read(x + 1))(x)
+        rtcg.fuse(lambda x: read(x + 1))(x)
     # The block has ended.
     assert float(x + 1) == 2
 
@@ -336,7 +337,7 @@ def test_reading_in_a_fused_function_is_refused(read):
 def test_the_line_of_a_branch_is_named():
     x = gpuarray.to_gpu(np.ones(3))
     with pytest.raises(TypeError) as caught:
-        pycuda.fuse(branch)(x)
+        rtcg.fuse(branch)(x)
     line = branch.__code__.co_firstlineno + 2
     assert f"test_fuse.py:{line}: `if y[0] > 0:" in str(caught.value)
     assert "branch()" in str(caught.value)
@@ -344,22 +345,22 @@ def test_the_line_of_a_branch_is_named():
 
 def test_exceptions_end_the_block():
     x = gpuarray.to_gpu(np.ones(3))
-    with pytest.raises(ValueError, match="could not be broadcast"), pycuda.fuse():
+    with pytest.raises(ValueError, match="could not be broadcast"), rtcg.fuse():
         y = x + 1
         y + gpuarray.to_gpu(np.ones(2))
     np.testing.assert_array_equal(y.get(), [2, 2, 2])
-    with pytest.raises(ZeroDivisionError), pycuda.fuse(), pycuda.fuse():
+    with pytest.raises(ZeroDivisionError), rtcg.fuse(), rtcg.fuse():
         z = x + 2
         1 / 0  # noqa: B018
     np.testing.assert_array_equal((z + 1).get(), [4, 4, 4])
     with pytest.raises(TypeError, match="takes a function, got int"):
-        pycuda.fuse(3)
+        rtcg.fuse(3)
 
 
 def test_functions_keep_their_name_and_nest():
-    inner = pycuda.fuse(lambda x: x + 1)
+    inner = rtcg.fuse(lambda x: x + 1)
 
-    @pycuda.fuse()
+    @rtcg.fuse()
     def outer(x):
         """Doubles."""
         return inner(x) * 2
@@ -370,7 +371,7 @@ def test_functions_keep_their_name_and_nest():
 
 def test_other_values_do_not_compile_again(launches):
     x = gpuarray.to_gpu(rough(np.dtype("f4"), 77, 0))
-    scale = pycuda.fuse(lambda x, a: (x * a + 1) * a)
+    scale = rtcg.fuse(lambda x, a: (x * a + 1) * a)
     scale(x, 0.5)
     for factor in (0.25, 3.0):
         fused, _ = launches(lambda factor=factor: scale(x, factor))
@@ -380,7 +381,7 @@ def test_other_values_do_not_compile_again(launches):
 def test_empty_and_zero_dimensional():
     for shape in ((0, 3), ()):
         x = gpuarray.to_gpu(np.ones(shape, "f4"))
-        assert_same(pycuda.fuse(lambda x: x * 2 + 1)(x), x * 2 + 1)
+        assert_same(rtcg.fuse(lambda x: x * 2 + 1)(x), x * 2 + 1)
 
 
 def test_look_is_the_layout_of_other_tests():
@@ -404,7 +405,7 @@ CHAINS = {
     "operators": lambda a, b: (a + b) * 2 - a,
     "one operator": lambda a, b: a + b,
     "of NumPy": lambda a, b: np.exp(np.where(a > b, a, b)),
-    "clip": lambda a, b: gpuarray.clip(a * b, 0, 1),
+    "clip": lambda a, b: rnp.clip(a * b, 0, 1),
     "astype": lambda a, b: (a + b).astype(np.float64) + 1,
     "another shape": lambda a, b: (a[0] + b[0]) * 2,
     "a reduction": lambda a, b: (a * b).sum(0),
@@ -420,7 +421,7 @@ def test_results_come_from_the_operands_allocator(name, source):
     chain, plain = CHAINS[name], [gpuarray.to_gpu(host), gpuarray.to_gpu(host[::-1])]
     a, b = (gpuarray.to_gpu(each, allocator) for each in (host, host[::-1]))
     del allocator.sizes[:]
-    result = pycuda.fuse(chain)(a, b)
+    result = rtcg.fuse(chain)(a, b)
     assert result.allocator is allocator
     # Nothing but the result has memory, and what the second half of a chain with a reduction needs.
     assert allocator.sizes == ([28] if name == "after a reduction" else []) + [result.nbytes]
@@ -432,12 +433,12 @@ def test_the_allocator_in_force_counts_and_no_other():
     a, plain = (gpuarray.to_gpu(np.arange(6, dtype="f4"), allocator) for allocator in (Noted(), None))
     given = Noted()
     del a.allocator.sizes[:]
-    with pycuda.fuse():
+    with rtcg.fuse():
         own = a + 1
         from_pool = plain + 1
         named = gpuarray.logical_not(a, allocator=given)
         # The sum brings its own allocator, which is none of what is computed before it.
-        total = gpuarray.sum(gpuarray.sort(plain), allocator=given)
+        total = gpuarray.sum(rnp.sort(plain), allocator=given)
     assert a.allocator.sizes == [24]
     assert given.sizes == [6, total.nbytes]
     assert from_pool.allocator is None and type(from_pool.gpudata) is type(plain.gpudata)
@@ -451,7 +452,7 @@ def test_what_an_allocator_raises_reaches_the_end_of_the_block():
 
     a = gpuarray.to_gpu(np.ones(3, "f4"))
     a = gpuarray.GPUArray(3, np.float32, allocate, gpudata=a.gpudata)
-    with pytest.raises(KeyError, match="no 12 bytes"), pycuda.fuse():
+    with pytest.raises(KeyError, match="no 12 bytes"), rtcg.fuse():
         b = a + 1
     with pytest.raises(cuda.RuntimeError, match="no 12 bytes"):
         b.get()
@@ -475,7 +476,7 @@ def test_threads_wait_for_results_whose_allocator_lets_them_run():
             context.pop()
 
     a = gpuarray.GPUArray(4, np.float32, allocate, gpudata=gpuarray.to_gpu(np.ones(4, "f4")).gpudata)
-    with pycuda.fuse():
+    with rtcg.fuse():
         b = a + 1
         thread = threading.Thread(target=ask, args=(cuda.Context.get_current(), b))
         thread.start()
@@ -512,7 +513,7 @@ def test_a_kernel_is_called_again_while_its_argument_is_computed(context, make):
 
     def deferred():
         context.push()
-        with pycuda.fuse():
+        with rtcg.fuse():
             results.append(x * 3)
             begun.set()
             over.wait()

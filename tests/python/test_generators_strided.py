@@ -1,13 +1,14 @@
 """Generators over arrays of any layout: ranges, scans and random fills count the elements of views in C order."""
 
 import numpy as np
-import pycuda.curandom as curandom
-import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, strategies as st
-from pycuda.elementwise import ElementwiseKernel
-from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 
+import pycuda.curandom as curandom
+import pycuda.gpuarray as gpuarray
+from pycuda.elementwise import ElementwiseKernel
+from rtcg import random as rrandom
+from rtcg.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 from tests.python.same_body import arrays, quickly
 
 
@@ -93,7 +94,7 @@ def test_scans_of_views(n):
 
 def fills():
     xorwow = curandom.XORWOWRandomNumberGenerator
-    yield "Philox", lambda out: curandom.Philox(3)._state.fill("uniform", out)
+    yield "Philox", lambda out: rrandom.Philox(3)._state.fill("uniform", out)
     for name in ("fill_uniform", "fill_normal"):
         yield (
             f"XORWOW {name}",

@@ -4,12 +4,14 @@ import runpy
 import sys
 
 import numpy as np
+import pytest
+
 import pycuda.driver as cuda
 import pycuda.gl
-import pytest
+import rtcg.gl
 from pycuda.compiler import SourceModule
-from pycuda.gl import egl, graphics_map_flags
-
+from pycuda.gl import graphics_map_flags
+from rtcg import egl
 from tests.python.subprocesses import ROOT, run_python
 
 ARRAY_BUFFER, STATIC_DRAW = 0x8892, 0x88E4
@@ -159,7 +161,7 @@ def test_images(gl, on_virtual_device):
 
 def test_devices_and_contexts(gl):
     device = cuda.Context.get_device()
-    assert device in pycuda.gl.get_devices()
+    assert device in rtcg.gl.get_devices()
     assert cuda.have_gl_ext() is True
     before = cuda.Context.get_current()
     made = pycuda.gl.make_context(device)
@@ -172,7 +174,7 @@ def test_autoinit(gl):
     run_python(
         """
         import pycuda.driver as cuda
-        from pycuda.gl import egl
+        from rtcg import egl
         cuda.init()
         with egl.Context(cuda.Device(0)):
             import pycuda.gl.autoinit as auto

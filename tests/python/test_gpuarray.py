@@ -3,8 +3,10 @@
 import operator
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
+
+import pycuda.gpuarray as gpuarray
+from rtcg import numpy as rnp
 
 DTYPES = [
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -153,7 +155,7 @@ def test_new_arrays_are_of_numpys_default_dtype():
         assert getattr(gpuarray, name)((2, 3)).dtype == getattr(np, name)((2, 3)).dtype == np.float64
         assert getattr(gpuarray, name)(3, np.float32, None).dtype == np.float32
     assert gpuarray.GPUArray(3, allocator=None, order="F").dtype == gpuarray.GPUArray(3, None).dtype == np.float64
-    assert gpuarray.full(3, 1.5).dtype == np.float64 and gpuarray.full(3, 2).dtype == np.int64
+    assert rnp.full(3, 1.5).dtype == np.float64 and rnp.full(3, 2).dtype == np.int64
 
 
 def test_bad_order_and_dtype_are_named():

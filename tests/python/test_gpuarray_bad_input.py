@@ -6,10 +6,10 @@ Beside them the operations in which bad input most often hides: in-place forms, 
 import operator
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, strategies as st
 
+import pycuda.gpuarray as gpuarray
 from tests.python.same_body import COMPLEX, FLOATS, INTEGERS, arrays, compare, layouts, look, quickly, run, same, values
 
 

@@ -4,10 +4,11 @@ import copy
 import pickle
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, strategies as st
 
+import pycuda.gpuarray as gpuarray
+from rtcg import numpy as rnp
 from tests.python.same_body import DTYPES, Drawn, arrays, compare, quickly, same, values
 
 FEW = [np.dtype(t) for t in ("?", "i1", "u4", "i8", "f4", "f8", "c8")]
@@ -93,7 +94,7 @@ def test_cumulative_sums(name, x, data):
 @pytest.mark.parametrize("n", [63, 65, 2048, 2049, 10_000])
 def test_long_cumulative_sums_are_cut_into_tiles(n):
     a = values("i4", (2, n, 3), 5)
-    compare(gpuarray.cumsum(gpuarray.to_gpu(a), axis=1), a.cumsum(1))
+    compare(rnp.cumsum(gpuarray.to_gpu(a), axis=1), a.cumsum(1))
 
 
 # -- indexing with arrays -----------------------------------------------------------------------------
@@ -200,11 +201,11 @@ def test_long_rows_are_merged(n):
     a = np.random.default_rng(n).integers(0, 100, (3, n)).astype(np.float32)
     a[1, ::7] = np.nan
     d = gpuarray.to_gpu(a)
-    compare(gpuarray.sort(d), np.sort(a))
-    compare(gpuarray.argsort(d), np.argsort(a, kind="stable"))
+    compare(rnp.sort(d), np.sort(a))
+    compare(rnp.argsort(d), np.argsort(a, kind="stable"))
     d.sort()
     compare(d, np.sort(a))
-    compare(gpuarray.sort(d[:1], descending=True), np.sort(a[:1])[:, ::-1])
+    compare(rnp.sort(d[:1], descending=True), np.sort(a[:1])[:, ::-1])
 
 
 @quickly
@@ -243,10 +244,10 @@ def test_large_products_use_many_tiles():
     x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
     compare(x @ y, a @ b, 1e-6)
     compare(y.T @ x.T, b.T @ a.T, 1e-6)
-    compare(gpuarray.tensordot(x, y, 1), np.tensordot(a, b, 1), 1e-6)
+    compare(rnp.tensordot(x, y, 1), np.tensordot(a, b, 1), 1e-6)
     compare(gpuarray.dot(x, y), np.dot(a, b), 1e-6)
-    compare(gpuarray.vdot(x, x), np.vdot(a, a), 1e-6)
-    compare(gpuarray.outer(x[0], y[0]), np.outer(a[0], b[0]))
+    compare(rnp.vdot(x, x), np.vdot(a, a), 1e-6)
+    compare(rnp.outer(x[0], y[0]), np.outer(a[0], b[0]))
 
 
 # -- rearranging --------------------------------------------------------------------------------------
@@ -308,9 +309,7 @@ def test_numpy_functions_are_computed_on_the_device():
 
 
 def test_public_names_are_pickled_by_reference():
-    assert {gpuarray.GPUArray.__module__, gpuarray.ArrayFlags.__module__, gpuarray.vec.__module__} == {
-        "pycuda.gpuarray"
-    }
+    assert {gpuarray.GPUArray.__module__, rnp.ArrayFlags.__module__, gpuarray.vec.__module__} == {"pycuda.gpuarray"}
     for name in gpuarray.__all__:
         value = getattr(gpuarray, name)
         assert pickle.loads(pickle.dumps(value)) is value, name
@@ -327,7 +326,7 @@ def test_copies_and_pickles():
 def test_dlpack_shares_memory_both_ways():
     a = values("f4", (3, 4), 2)
     d = gpuarray.to_gpu(a)
-    shared = gpuarray.from_dlpack(d[:, ::2])
+    shared = rnp.from_dlpack(d[:, ::2])
     shared[0, 0] = 99
     assert float(d[0, 0]) == 99 and shared.ptr == d.ptr
     assert d.__dlpack_device__()[0] == 2
@@ -335,7 +334,7 @@ def test_dlpack_shares_memory_both_ways():
     np.testing.assert_array_equal(
         np.from_dlpack(d, device="cpu") if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else a, a
     )
-    compare(gpuarray.from_dlpack(a), a)
+    compare(rnp.from_dlpack(a), a)
     del d
     compare(shared, a[:, ::2])
     capsule = shared.__dlpack__()
@@ -355,7 +354,7 @@ class Interface:
 def test_the_array_interface_is_shared_both_ways():
     a = values("i4", (3, 4), 2)
     d = gpuarray.to_gpu(a)
-    shared = gpuarray.asarray(Interface(d.T))
+    shared = rnp.asarray(Interface(d.T))
     assert shared.ptr == d.ptr and shared.strides == d.T.strides
     compare(shared + Interface(d.T), a.T + a.T)
 

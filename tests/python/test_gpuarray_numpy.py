@@ -10,10 +10,10 @@ import re
 import warnings
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
-from pycuda import tracing
 
+import pycuda.gpuarray as gpuarray
+from rtcg import tracing
 from tests.python.depth import at_depth, some
 from tests.python.same_body import compare
 

@@ -3,10 +3,10 @@
 import operator
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
 from hypothesis import given, strategies as st
 
+import pycuda.gpuarray as gpuarray
 from tests.python.same_body import BFLOAT16, COMPLEX, DTYPES, FLOATS, INTEGERS, Drawn, arrays, compare, quickly, same
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv]

@@ -3,9 +3,10 @@
 import itertools
 
 import numpy as np
-import pycuda.autoinit  # noqa: F401 (the context)
 import pytest
 from depth import each_kind
+
+import pycuda.autoinit  # noqa: F401 (the context)
 from pycuda import gpuarray
 
 FLOATS = ("float16", "float32", "float64", "complex64", "complex128")

@@ -2,11 +2,11 @@
 
 import ml_dtypes
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
 from depth import some
 from hypothesis import given, strategies as st
 
+import pycuda.gpuarray as gpuarray
 from tests.python.same_body import quickly
 
 DTYPES = [

@@ -5,9 +5,10 @@ import gc
 import weakref
 
 import numpy as np
-import pycuda.driver as cuda
-import pycuda.gpuarray as gpuarray
 import pytest
+
+import pycuda.gpuarray as gpuarray
+import rtcg.driver as cuda
 from pycuda import tools
 from pycuda.compiler import SourceModule
 from pycuda.elementwise import ElementwiseKernel

@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+
 from pycuda import _pvt_struct
 from pycuda.compyte import array as strided
 

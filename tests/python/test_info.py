@@ -1,15 +1,15 @@
-"""`python -m pycuda.info`: what the report says, and that it never fails."""
+"""`python -m rtcg.info`: what the report says, and that it never fails."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pycuda
 import pycuda.driver as cuda
-import pytest
-from pycuda import info
-
+from rtcg import info
 from tests.python.subprocesses import has_real_device, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("context")
 def test_the_report():
     text = info.report()
     device = cuda.Device(0)
-    for expected in ("pycuda 2026.1", "Python 3.", "numpy ", device.name(), "NVRTC", "cache", "RTCG_TRACE"):
+    for expected in ("rtcg 0.", "Python 3.", "numpy ", device.name(), "NVRTC", "cache", "RTCG_TRACE"):
         assert expected in text
     for section in ("Drivers", "Devices", "Compiler", "Libraries", "Environment"):
         assert f"\n{section}\n" in text
@@ -31,7 +31,7 @@ def test_more_on_request():
     assert "cuLaunchKernel" in long and "cuLaunchKernel" not in short
 
 
-@pytest.mark.parametrize("module", ["pycuda.info", "pycuda"])
+@pytest.mark.parametrize("module", ["rtcg.info", "pycuda"])
 def test_as_a_program(module):
     env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "0" if has_real_device() else "1"}
     command, folder = [sys.executable, "-m", module, "--attributes"], Path(pycuda.__file__).parents[1]
@@ -40,7 +40,7 @@ def test_as_a_program(module):
 
 
 def test_where_things_are_missing(tmp_path):
-    code = "from pycuda import info; print(info.report())"
+    code = "from rtcg import info; print(info.report())"
     cache = tmp_path / "cache"
     cache.write_text("a file in the place of the folder")
     result = run_python(

@@ -3,8 +3,9 @@
 import inspect
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+
+import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -135,7 +136,7 @@ def test_devices_modules_and_functions_are_shown(shell):
 
 def test_parsing():
     pytest.importorskip("IPython")
-    from pycuda.ipython import kernels_of
+    from rtcg.ipython import kernels_of
 
     assert kernels_of(CELL) == {
         "triple": [("float *", "out"), ("const float *__restrict__", "in"), ("unsigned int", "n")],

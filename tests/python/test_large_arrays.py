@@ -3,14 +3,15 @@
 import itertools
 
 import numpy as np
-import pycuda.curandom as curandom
-import pycuda.gpuarray as gpuarray
 import pytest
 from depth import each_kind, some
-from pycuda.reduction import ReductionKernel
-from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
-from pycuda.tools import get_or_register_dtype
 from same_body import BFLOAT16, COMPLEX, DTYPES, compare, values
+
+import pycuda.gpuarray as gpuarray
+from pycuda.reduction import ReductionKernel
+from pycuda.tools import get_or_register_dtype
+from rtcg import numpy as rnp, random as rrandom
+from rtcg.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 
 
 @pytest.fixture(autouse=True)
@@ -65,17 +66,17 @@ def _array(dtype):
 @pytest.mark.parametrize("n", [1, 31, 4096, 4097, 40_001])
 def test_scans_over_tiles(dtype, n):
     a = values(dtype, n, 3)
-    compare(gpuarray.cumsum(gpuarray.to_gpu(a)), a.cumsum(), rtol=1e-5)
+    compare(rnp.cumsum(gpuarray.to_gpu(a)), a.cumsum(), rtol=1e-5)
     if dtype.kind in "iu":
-        compare(gpuarray.cumsum(gpuarray.to_gpu(a)[::-1], dtype=dtype), a[::-1].cumsum(dtype=dtype))
+        compare(rnp.cumsum(gpuarray.to_gpu(a)[::-1], dtype=dtype), a[::-1].cumsum(dtype=dtype))
 
 
 @pytest.mark.parametrize("shape, axis", [((3, 9001), 1), ((9001, 3), 0), ((2, 5000, 3), 1), ((700, 300), 1)])
 def test_scans_of_several_rows(shape, axis):
     a = values("f8", shape, 4)
     d = gpuarray.to_gpu(a)
-    compare(gpuarray.cumsum(d, axis=axis), a.cumsum(axis), rtol=1e-12)
-    compare(gpuarray.cumsum(d.T, axis=axis - 1), a.T.cumsum(axis - 1), rtol=1e-12)
+    compare(rnp.cumsum(d, axis=axis), a.cumsum(axis), rtol=1e-12)
+    compare(rnp.cumsum(d.T, axis=axis - 1), a.T.cumsum(axis - 1), rtol=1e-12)
 
 
 # The affine maps x -> p x + q, one after the other; this does not commute.
@@ -191,13 +192,13 @@ def test_long_rows_are_sorted_by_digits(dtype):
     # NumPy compares the NaNs of bfloat16 as it comes, those of its own types are last.
     keys = a.astype("f4") if dtype == BFLOAT16 else a
     order = np.argsort(keys, kind="stable")
-    compare(gpuarray.sort(d), a[order])
-    compare(gpuarray.argsort(d), order)
-    compare(gpuarray.argsort(d[::-1]), np.argsort(keys[::-1], kind="stable"))
+    compare(rnp.sort(d), a[order])
+    compare(rnp.argsort(d), order)
+    compare(rnp.argsort(d[::-1]), np.argsort(keys[::-1], kind="stable"))
     if dtype.name in ("bool", "int8", "uint16", "float32", "bfloat16"):  # Kernels of their own: one of each kind.
         # Descending and stable: as ascending of the reversed array, reversed.
         down = n - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
-        compare(gpuarray.argsort(d, descending=True), down)
+        compare(rnp.argsort(d, descending=True), down)
     d.sort()
     # Zeros keep their signs.
     np.testing.assert_array_equal(d.get().view(f"u{dtype.itemsize}"), a[order].view(f"u{dtype.itemsize}"))
@@ -206,20 +207,20 @@ def test_long_rows_are_sorted_by_digits(dtype):
 def test_rows_and_equal_keys():
     a = np.random.default_rng(12).integers(0, 3, (2, 70_000)).astype(np.int16)
     d = gpuarray.to_gpu(a)
-    compare(gpuarray.argsort(d), np.argsort(a, kind="stable"))
-    compare(gpuarray.sort(d.T, axis=0), np.sort(a.T, axis=0))
-    found, counts = gpuarray.unique(d, return_counts=True)
+    compare(rnp.argsort(d), np.argsort(a, kind="stable"))
+    compare(rnp.sort(d.T, axis=0), np.sort(a.T, axis=0))
+    found, counts = rnp.unique(d, return_counts=True)
     wanted = np.unique(a, return_counts=True)
     compare(found, wanted[0])
     compare(counts, wanted[1])
     same = np.full(50_000, 7, np.uint32)
-    compare(gpuarray.argsort(gpuarray.to_gpu(same)), np.arange(50_000))
+    compare(rnp.argsort(gpuarray.to_gpu(same)), np.arange(50_000))
 
 
 # -- random numbers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [curandom.Philox, curandom.Threefry])
+@pytest.mark.parametrize("bits", [rrandom.Philox, rrandom.Threefry])
 @pytest.mark.parametrize("n", [1, 5, 4096, 100_003])
 def test_numbers_follow_from_the_words(bits, n):
     """Whatever a thread makes at once, element k comes from word k."""
@@ -233,14 +234,14 @@ def test_numbers_follow_from_the_words(bits, n):
     words = drawn("bits", np.uint32)
     np.testing.assert_array_equal(drawn("bits", np.uint32, offset=1), words)
     np.testing.assert_array_equal(
-        curandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24)
+        rrandom.Generator(bits(11)).random(n, np.float32).get(), (words >> 8) * np.float32(2.0**-24)
     )
     uniform = words * np.float64(2.0**-32) + 2.0**-33
     whole = np.append(words, np.zeros(-n % 4, np.uint32))
     u, v = (np.float32(whole[k::2]) * np.float32(2.0**-32) + np.float32(2.0**-33) for k in (0, 1))
     radius, angle = np.sqrt(-2 * np.log(np.float64(u))), 2 * np.pi * np.float64(v)
     pairs = np.stack([radius * np.sin(angle), radius * np.cos(angle)], 1).ravel()[:n]
-    normal = curandom.Generator(bits(11)).standard_normal(n, np.float32).get()
+    normal = rrandom.Generator(bits(11)).standard_normal(n, np.float32).get()
     last = n // 4 * 4  # of an incomplete block not all words are known here
     np.testing.assert_allclose(normal[:last], pairs[:last], rtol=0, atol=3e-6)
     assert uniform.min() > 0
@@ -248,10 +249,10 @@ def test_numbers_follow_from_the_words(bits, n):
 
 def test_counters_carry_into_their_upper_half():
     """Numbers beyond 2^32 counters are those that skipping there gives one by one."""
-    rng = curandom.default_rng(5)
+    rng = rrandom.default_rng(5)
     rng.bit_generator.advance((1 << 32) - 3)
     together = rng.random(40, np.float32).get()
     for k in range(10):
-        one = curandom.default_rng(5)
+        one = rrandom.default_rng(5)
         one.bit_generator.advance((1 << 32) - 3 + k)
         np.testing.assert_array_equal(one.random(4, np.float32).get(), together[4 * k : 4 * k + 4])

@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
+
 import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
 import pycuda.tools
-import pytest
 from pycuda.compiler import SourceModule, compile
-
 from tests.python.subprocesses import ROOT, run_python
 
 pytestmark = pytest.mark.usefixtures("context")

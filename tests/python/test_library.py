@@ -1,8 +1,9 @@
 """`Library` and `Kernel`: code that is loaded without a context and serves all of them."""
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+
+import rtcg.driver as cuda
 from pycuda import compiler
 
 pytestmark = pytest.mark.usefixtures("context")

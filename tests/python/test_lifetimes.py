@@ -2,9 +2,9 @@
 
 import sys
 
-import pycuda.driver as cuda
 import pytest
 
+import pycuda.driver as cuda
 from tests.python.subprocesses import run_python
 
 START = """

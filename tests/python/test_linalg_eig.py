@@ -4,12 +4,14 @@ import threading
 
 import linalg_matrices as m
 import numpy as np
-import pycuda.autoinit  # noqa: F401
-import pycuda.driver as drv
 import pytest
 from depth import pairs, some
-from pycuda import gpuarray, linalg
+
+import pycuda.autoinit  # noqa: F401
+import pycuda.driver as drv
+from pycuda import gpuarray
 from pycuda.tools import DeviceMemoryPool
+from rtcg import linalg
 
 
 def distances(one, other):

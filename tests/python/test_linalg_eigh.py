@@ -2,10 +2,12 @@
 
 import linalg_matrices as m
 import numpy as np
-import pycuda.autoinit  # noqa: F401
 import pytest
 from depth import pairs, some
-from pycuda import gpuarray, linalg
+
+import pycuda.autoinit  # noqa: F401
+from pycuda import gpuarray
+from rtcg import linalg
 
 
 def check(x, c=6):

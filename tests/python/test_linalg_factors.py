@@ -2,9 +2,11 @@
 
 import linalg_matrices as m
 import numpy as np
-import pycuda.autoinit  # noqa: F401
 import pytest
-from pycuda import gpuarray, linalg
+
+import pycuda.autoinit  # noqa: F401
+from pycuda import gpuarray
+from rtcg import linalg
 
 SHAPES = [(2, 70, 45), (45, 70), (3, 33, 33), (2, 1, 5), (2, 5, 1), (100, 100), (65, 64), (0, 4, 4), (2, 0, 3)]
 

@@ -1,11 +1,12 @@
 """Link-time optimisation: ``-dlto``, LTO-IR in `Linker` and `DynamicModule`, and what goes wrong with it."""
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+from subprocesses import run_python
+
+import pycuda.driver as cuda
 from pycuda import compiler
 from pycuda.compiler import SourceModule
-from subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 

@@ -7,12 +7,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
 from numpy.linalg import LinAlgError
-from pycuda import cumath, curandom, gpuarray, linalg
-from pycuda.compiler import SourceModule, compile
 
+import rtcg.driver as cuda
+from pycuda import cumath, curandom, gpuarray
+from pycuda.compiler import SourceModule, compile
+from rtcg import linalg, random as rrandom
 from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -118,9 +119,9 @@ def descriptor(shape, levels=False):
 @pytest.mark.parametrize(("shape", "text"), [((5,), "5"), ((5, 4), "5 x 4"), ((5, 4, 3), "5 x 4 x 3")])
 def test_arrays_show_themselves(shape, text):
     array = cuda.Array(descriptor(shape))
-    assert repr(array) == f"<pycuda.driver.Array {text}, 1 channel of FLOAT>"
+    assert repr(array) == f"<rtcg.driver.Array {text}, 1 channel of FLOAT>"
     array.free()
-    assert repr(array) == "<pycuda.driver.Array, gone>"
+    assert repr(array) == "<rtcg.driver.Array, gone>"
 
 
 def test_arrays_are_closed():
@@ -134,10 +135,10 @@ def test_arrays_are_closed():
 def test_mipmapped_arrays_are_closed():
     with cuda.MipmappedArray(descriptor((8, 4), levels=True), 3) as mipmap:
         level = mipmap.get_level(1)
-        assert repr(mipmap) == "<pycuda.driver.MipmappedArray 8 x 4, 1 channel of FLOAT>"
-        assert repr(level) == "<pycuda.driver.Array 4 x 2, 1 channel of FLOAT>"
+        assert repr(mipmap) == "<rtcg.driver.MipmappedArray 8 x 4, 1 channel of FLOAT>"
+        assert repr(level) == "<rtcg.driver.Array 4 x 2, 1 channel of FLOAT>"
     mipmap.close()
-    assert repr(mipmap) == "<pycuda.driver.MipmappedArray, gone>"
+    assert repr(mipmap) == "<rtcg.driver.MipmappedArray, gone>"
     for use in (level.get_descriptor, lambda: mipmap.get_level(0)):
         assert "the mipmapped array was closed" in error_of(cuda.LogicError, use)
 
@@ -220,9 +221,9 @@ assert get_or_register_dtype("float").itemsize == 4 and "numpy" in sys.modules
 
 
 def test_host_tables_of_sobol_generators():
-    from pycuda import _driver, curandom
+    from pycuda import _driver
 
-    assert cuda.get_curand_version() == curandom.get_curand_version()
+    assert _driver.get_curand_version() == curandom.get_curand_version()
     kinds = curandom.direction_vector_set
     vectors = np.zeros((3, 32), np.uint32)
     _driver._get_direction_vectors(kinds.VECTOR_32, vectors, 3)
@@ -286,9 +287,9 @@ def test_launches_are_silent_about_texture_references_that_are_bound():
         (lambda a: cumath.sin("x"), "sin: array is of type str; expected a GPUArray"),
         (lambda a: cumath.fmod(a, 2.0), "fmod: mod is of type float; expected a GPUArray"),
         (lambda a: cumath.ldexp(a, None), "ldexp: exponent is of type NoneType"),
-        (lambda a: curandom.Generator(7), "bit_generator is 7; expected a Philox or Threefry"),
-        (lambda a: curandom.default_rng("x"), "key is 'x'; expected an integer"),
-        (lambda a: curandom.default_rng(1).integers(0.5), "high is 0.5; expected an integer"),
+        (lambda a: rrandom.Generator(7), "bit_generator is 7; expected a Philox or Threefry"),
+        (lambda a: rrandom.default_rng("x"), "key is 'x'; expected an integer"),
+        (lambda a: rrandom.default_rng(1).integers(0.5), "high is 0.5; expected an integer"),
     ],
 )
 def test_arguments_of_a_wrong_type_are_named(call, message):
@@ -401,7 +402,7 @@ def test_fetching_while_a_stream_is_captured():
 def test_no_devices_before_init():
     """What needs a context initialises, too (`test_default_context.py`)."""
     program = """
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 for call in (lambda: cuda.Device(0), cuda.Device.count, lambda: cuda.Device("0000:00:00.0")):
     try:
         call()

@@ -61,7 +61,7 @@ def dotted(module, owner, kind, name):
 
 
 # Importing these needs a current OpenGL context, or a package that is not installed everywhere.
-NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "pycuda.ipython"}
+NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "rtcg.ipython"}
 
 NAMES = upstream()
 LIST = HERE / "missing_names.txt"
@@ -157,12 +157,21 @@ def test_the_list_of_missing_names_shrinks():
     assert outermost(MISSING) == MISSING
 
 
+PACKAGES = HERE.parents[1] / "python"
+COMPAT = PACKAGES / "rtcg/compat/pycuda"
+
+
+def modules():
+    """``(path, name)`` of the modules of `rtcg` and `pycuda`."""
+    for path in sorted(PACKAGES.rglob("*.py")):
+        parts = path.relative_to(COMPAT if path.is_relative_to(COMPAT) else PACKAGES).with_suffix("").parts
+        if path.stem != "__main__":
+            yield path, ".".join(part for part in parts if part != "__init__")
+
+
 def test_everything_exported_exists():
-    package = HERE.parents[1] / "python" / "pycuda"
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package.parent).with_suffix("").parts
-        module = ".".join(part for part in parts if part != "__init__")
-        if path.stem == "__main__" or module in NOT_IMPORTED:
+    for _, module in modules():
+        if module in NOT_IMPORTED:
             continue
         imported = importlib.import_module(module)
         for name in getattr(imported, "__all__", ()):
@@ -170,10 +179,33 @@ def test_everything_exported_exists():
 
 
 def test_stubs_lie_beside_modules():
-    package = HERE.parents[1] / "python" / "pycuda"
-    modules = {p.with_suffix("") for p in package.rglob("*.py") if p.stem not in ("__main__", "__init__")}
-    without = sorted(str(p.relative_to(package)) for p in modules if not p.with_suffix(".pyi").exists())
+    without = [
+        module for path, module in modules() if path.stem != "__init__" and not path.with_suffix(".pyi").exists()
+    ]
     assert not without, f"modules without stubs: {without}"
+
+
+# Upstream's, in its native module and from there in `pycuda.driver`, which the list has where programs use them.
+ALSO_UPSTREAMS = {
+    "pycuda.driver": {
+        "DeviceMemoryPool", "PageLockedAllocator", "PageLockedMemoryPool", "PooledDeviceAllocation",
+        "PooledHostAllocation",
+    },
+}  # fmt: skip
+
+
+def test_pycuda_has_upstreams_names_and_nothing_else():
+    known = {}
+    for module, owner, _, name in NAMES:
+        known.setdefault(module, set()).add(owner or name)
+    for path, module in modules():
+        if not path.is_relative_to(COMPAT) or module in NOT_IMPORTED:
+            continue
+        if module not in known:
+            assert module == "pycuda._driver", f"{module} is no module of upstream's"
+            continue
+        ours = set(getattr(importlib.import_module(module), "__all__", ())) - known[module]
+        assert ours <= ALSO_UPSTREAMS.get(module, set()), f"{module} has {sorted(ours)}, which upstream has not"
 
 
 ENUMS = sorted({(module, name) for module, _, kind, name in NAMES if kind == "enum"})
@@ -189,7 +221,7 @@ def test_enumerations_know_their_names(module, name):
         assert isinstance(value, enumeration) and isinstance(value, int)
         assert value is getattr(enumeration, member)
         assert value.name == str(value) == member
-        assert repr(value) == f"pycuda._driver.{name}.{member}"
+        assert repr(value) == f"rtcg.driver.{name}.{member}"
         assert enumeration.values[int(value)] == value and enumeration(int(value)) == value
         assert int(enumeration(int(value))) == int(value)
 

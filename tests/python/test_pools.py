@@ -8,9 +8,10 @@ import sys
 import threading
 
 import numpy as np
-import pycuda.driver as cuda
-import pycuda.tools as tools
 import pytest
+
+import pycuda.tools as tools
+import rtcg.driver as cuda
 from pycuda.compiler import SourceModule
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -410,7 +411,7 @@ CHILD = """
 import os, sys
 import numpy as np
 import pycuda.autoinit
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 
 handle, shared, unit, pool, pointer = sys.argv[1:]
 with cuda.IPCMemoryHandle(bytearray.fromhex(handle)) as memory:

@@ -6,11 +6,13 @@ Where an effect cannot be seen on every device, the driver's call is looked for 
 import json
 
 import numpy as np
-import pycuda.driver as cuda
-import pycuda.tools as tools
 import pytest
-from pycuda import compiler, tracing
+
+import pycuda.tools as tools
+import rtcg.driver as cuda
+from pycuda import compiler
 from pycuda.compiler import SourceModule
+from rtcg import tracing
 
 pytestmark = pytest.mark.usefixtures("context")
 

@@ -1,14 +1,15 @@
 """pycuda.reduction and pycuda.scan against NumPy."""
 
 import numpy as np
+import pytest
+
 import pycuda.driver as drv
 import pycuda.gpuarray as gpuarray
 import pycuda.reduction as reduction
-import pytest
 from pycuda.compiler import CompileError
 from pycuda.reduction import ReductionKernel
-from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 from pycuda.tools import VectorArg, get_or_register_dtype
+from rtcg.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 
 
 @pytest.fixture(autouse=True)

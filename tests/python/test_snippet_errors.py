@@ -1,12 +1,13 @@
 """Errors in snippets are told with the snippet's name, its own line, and the text of that line."""
 
 import numpy as np
-import pycuda.gpuarray as gpuarray
 import pytest
+
+import pycuda.gpuarray as gpuarray
 from pycuda.compiler import CompileError
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.reduction import ReductionKernel
-from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
+from rtcg.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
 
 
 @pytest.fixture(autouse=True)

@@ -170,7 +170,7 @@ import faulthandler
 faulthandler.dump_traceback_later(30, exit=True)
 
 def fused():
-    with pycuda.fuse():
+    with rtcg.fuse():
         b = (a + 1) * 2
     return b
 
@@ -203,7 +203,7 @@ assert given.value == b"the config, the output, 1", given.value
 def test_no_device(library):
     text = run(library, "print(error_of(cuda.init))", STUB_DEVICES=0)
     assert (
-        text == "pycuda._driver.RuntimeError: cuInit failed: no CUDA-capable device is detected - "
+        text == "rtcg.driver.RuntimeError: cuInit failed: no CUDA-capable device is detected - "
         "cuDeviceGetCount found none\n"
     )
 
@@ -244,12 +244,12 @@ print(error_of(lambda: cuda.mem_alloc_async(64, cuda.Stream())))
 
 def test_out_of_memory(library):
     text = run(library, "start()\nprint(error_of(lambda: cuda.mem_alloc(1 << 20)))", STUB_MEMORY=4096)
-    assert text.startswith("pycuda._driver.MemoryError: cuMemAlloc failed: out of memory")
+    assert text.startswith("rtcg.driver.MemoryError: cuMemAlloc failed: out of memory")
 
 
 def test_a_kernel_that_is_not_there_and_a_driver_that_lists_none(library):
     text = run(library, "start()\nprint(error_of(lambda: cuda.module_from_buffer(b'').get_function('missing')))")
-    assert text == "pycuda._driver.LogicError: cuModuleGetFunction failed: named symbol not found - 'missing'\n"
+    assert text == "rtcg.driver.LogicError: cuModuleGetFunction failed: named symbol not found - 'missing'\n"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ for call in (cuda.Context.synchronize, launch, lambda: cuda.mem_alloc(4), lambda
         text.splitlines(), ("CtxSynchronize", "LaunchKernel", "MemAlloc", "EventRecord"), strict=True
     ):
         assert line == (
-            f"pycuda._driver.{kind}: cu{call} failed: {what} - an earlier launch failed; since this context was last "
+            f"rtcg.driver.{kind}: cu{call} failed: {what} - an earlier launch failed; since this context was last "
             "waited for, kernel 'kernel' was launched"
         )
 

@@ -4,17 +4,17 @@ import gc
 import weakref
 
 import numpy as np
+import pytest
+
 import pycuda.curandom as curandom
-import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
 import pycuda.scan as scan
 import pycuda.tools as tools
-import pytest
+import rtcg.driver as cuda
 from pycuda.compiler import DynamicModule, SourceModule
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.gpuarray import GPUArray
 from pycuda.reduction import ReductionKernel
-
 from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")

@@ -6,8 +6,9 @@ import weakref
 from pathlib import Path
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
+
+import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 from pycuda.tools import dtype_to_ctype

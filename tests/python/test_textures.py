@@ -6,10 +6,10 @@ is not looked at (`tests/kernels/texture_survey.py` reports it).
 """
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
-from pycuda.compiler import SourceModule
 
+import rtcg.driver as cuda
+from pycuda.compiler import SourceModule
 from tests.kernels import textures as oracle
 from tests.kernels.textures import BORDER, CLAMP, MIRROR, WRAP
 

@@ -1,10 +1,11 @@
 """`pycuda.tools`: memoisation by context, C names of dtypes."""
 
 import numpy as np
+import pytest
+
 import pycuda.driver as cuda
 import pycuda.tools as tools
-import pytest
-from pycuda import _rtcg
+from rtcg import _native
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -193,7 +194,7 @@ def test_occupancy_is_the_drivers(on_virtual_device):
                     blocks = 0
                 if threads > function.max_threads_per_block:
                     continue
-                asked = _rtcg.max_active_blocks(function, threads, dynamic)
+                asked = _native.max_active_blocks(function, threads, dynamic)
                 if on_virtual_device:
                     # The virtual GPU answers what it really keeps resident, which may be less.
                     assert asked <= blocks or blocks == 0, (name, threads, dynamic)

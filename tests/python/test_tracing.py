@@ -1,4 +1,4 @@
-"""`pycuda.tracing`, `pycuda.nvtx`, `RTCG_TRACE`: what a trace holds, and that it is valid."""
+"""`rtcg.tracing`, `rtcg.nvtx`, `RTCG_TRACE`: what a trace holds, and that it is valid."""
 
 import json
 import shutil
@@ -7,11 +7,11 @@ import threading
 import uuid
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
-from pycuda import nvtx, tracing
-from pycuda.compiler import SourceModule
 
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+from rtcg import nvtx, tracing
 from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -234,7 +234,7 @@ def test_a_profiler_listens(tmp_path):
     library = tmp_path / "liblistener.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "listener.c"], check=True)
     code = """
-    from pycuda import nvtx
+    from rtcg import nvtx
     with nvtx.range("kernel time"):
         nvtx.mark("here")
     assert nvtx.listener()

@@ -1,4 +1,4 @@
-//! Checks and schedules of the virtual GPU, for `pycuda.checking`.
+//! Checks and schedules of the virtual GPU, for `rtcg.checking`.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! What `pycuda.compiler` needs from the core.
+//! What `rtcg.compiler` needs from the core.
 
 use crate::driver::function::KernelObject;
 use crate::driver::module::PyModuleHandle;
@@ -75,7 +75,7 @@ impl CompileOptions<'_> {
 }
 
 /// A program to be compiled, and the names of C++ in it.
-#[pyclass(name = "Program", module = "pycuda._rtcg", frozen)]
+#[pyclass(name = "Program", module = "rtcg._native", frozen)]
 struct PyProgram(CppNames);
 
 fn get_or_raise<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {

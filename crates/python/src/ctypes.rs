@@ -1,4 +1,4 @@
-//! C types and NumPy's: the registry behind `pycuda.tools` and `pycuda.compyte.dtypes`, declared
+//! C types and NumPy's: the registry behind `rtcg.tools` and `rtcg._dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
 use crate::driver::arguments::number_of;
@@ -168,7 +168,7 @@ fn parse_declaration<'py>(py: Python<'py>, text: &str) -> PyResult<(bool, bool, 
     Ok((argument.is_vector, argument.is_const, dtype_of_ctype(py, &argument.ctype)?, argument.name))
 }
 
-/// Parameters from a C text, or from a list of `pycuda.tools.Argument` and texts. The list stays as it is.
+/// Parameters from a C text, or from a list of `rtcg.tools.Argument` and texts. The list stays as it is.
 pub(crate) fn arguments_of(arguments: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     if let Ok(text) = arguments.cast::<PyString>() {
         let text = text.to_cow()?;

@@ -1,4 +1,4 @@
-//! `pycuda.curandom`: the generators. What they do is in `rtcg::generators`.
+//! `rtcg.random`: the generators. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{ArrayHolder, ctype_of_dtype};
 use crate::driver::stream::{PyStream, stream_of};
@@ -50,7 +50,7 @@ fn target(data: &Bound<'_, PyAny>) -> PyResult<(ArrayHolder, CType)> {
 }
 
 /// A counter-based generator.
-#[pyclass(name = "CounterGenerator", module = "pycuda.curandom", frozen)]
+#[pyclass(name = "CounterGenerator", module = "rtcg.random", frozen)]
 struct PyCounterGenerator(Generator);
 
 #[pymethods]
@@ -146,7 +146,7 @@ impl PyCounterGenerator {
 }
 
 /// Generators with states on the device.
-#[pyclass(name = "SequentialGenerators", module = "pycuda.curandom", frozen)]
+#[pyclass(name = "SequentialGenerators", module = "rtcg.random", frozen)]
 struct PySequential(Sequential);
 
 #[pymethods]

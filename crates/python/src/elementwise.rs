@@ -1,4 +1,4 @@
-//! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
+//! `rtcg.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
 use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values};
 use crate::driver::function::KernelObject;
@@ -31,7 +31,7 @@ pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSetti
 
 /// A kernel that executes a C snippet for each element.
 #[derive(Default)]
-#[pyclass(name = "ElementwiseKernel", module = "pycuda.elementwise", frozen, subclass, weakref, dict)]
+#[pyclass(name = "ElementwiseKernel", module = "rtcg.elementwise", frozen, subclass, weakref, dict)]
 pub(crate) struct PyElementwiseKernel {
     kernel: LateInit<Elementwise>,
     last: LastCall,

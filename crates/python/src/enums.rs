@@ -1,4 +1,4 @@
-//! Values of the driver's enumerations, by PyCUDA's names, for `pycuda._enums` to make classes of.
+//! Values of the driver's enumerations, by PyCUDA's names, for `rtcg._enums` to make classes of.
 //!
 //! They come from the driver table's own declarations, so the two cannot differ.
 
@@ -66,7 +66,7 @@ fn enum_values(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// A value as a member of an enumeration.
 pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pycuda._enums")?.getattr(class)?.call1((value,))
+    py.import("rtcg._enums")?.getattr(class)?.call1((value,))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

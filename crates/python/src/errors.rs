@@ -11,12 +11,12 @@ use rtcg::driver::ErrorKind;
 use rtcg::generators::GeneratorErrorKind;
 use std::borrow::Cow;
 
-pyo3::create_exception!(pycuda._driver, Error, PyException, "Base of all errors of the driver and the compiler.");
-pyo3::create_exception!(pycuda._driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
-pyo3::create_exception!(pycuda._driver, MemoryError, Error, "Out of memory.");
-pyo3::create_exception!(pycuda._driver, RuntimeError, Error, "Something outside the program is wrong.");
-pyo3::create_exception!(pycuda._driver, LogicError, Error, "A call that cannot succeed as it was made.");
-pyo3::create_exception!(pycuda._rtcg, FusionError, PyTypeError, "A fused function reads elements of an array.");
+pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
+pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
+pyo3::create_exception!(rtcg.driver, MemoryError, Error, "Out of memory.");
+pyo3::create_exception!(rtcg.driver, RuntimeError, Error, "Something outside the program is wrong.");
+pyo3::create_exception!(rtcg.driver, LogicError, Error, "A call that cannot succeed as it was made.");
+pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused function reads elements of an array.");
 
 /// An error of the driver.
 #[cold]
@@ -39,7 +39,7 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
 /// has attributes. Of a long log the message has a part.
 pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = match CLASS.import(py, "pycuda._driver", "CompileError") {
+    let class = match CLASS.import(py, "rtcg.driver", "CompileError") {
         Ok(class) => class,
         Err(error) => return error,
     };

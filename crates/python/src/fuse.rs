@@ -1,4 +1,4 @@
-//! `pycuda.fuse`: the ends of a block in which operations are deferred.
+//! `rtcg.fuse`: the ends of a block in which operations are deferred.
 
 use crate::errors::{FusionError, array_error};
 use pyo3::prelude::*;

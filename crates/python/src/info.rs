@@ -1,4 +1,4 @@
-//! What `python -m pycuda` prints, and where the driver's functions are.
+//! What `python -m rtcg` prints, and where the driver's functions are.
 
 use pyo3::prelude::*;
 use rtcg::driver::{self, sys};

@@ -1,4 +1,4 @@
-//! The native module `pycuda._rtcg`: the Python edge of the core.
+//! The native module `rtcg._native`: the Python edge of the core.
 //!
 //! Every function extracts its arguments, releases the interpreter where the driver can wait,
 //! calls one function of the core and wraps the result. Nothing is decided here.
@@ -33,7 +33,8 @@ mod tools;
 mod tracing;
 
 #[pymodule]
-fn _rtcg(m: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::register(m)?;
     interrupt::register(m)?;
     blocking::register();

@@ -1,4 +1,4 @@
-//! Native parts of `pycuda.linalg`. They run with the interpreter released: most wait for the device.
+//! Native parts of `rtcg.linalg`. They run with the interpreter released: most wait for the device.
 
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;

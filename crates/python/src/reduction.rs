@@ -1,4 +1,4 @@
-//! `pycuda.reduction` and `pycuda.scan`: the kernel classes. What they do is in `rtcg::generators`.
+//! `rtcg.reduction` and `rtcg.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values};
 use crate::driver::resource::LateInit;
@@ -18,7 +18,7 @@ use rtcg::generators::{ReductionKernel, ScanKernel};
 
 /// A reduction of arrays by a C expression.
 #[derive(Default)]
-#[pyclass(name = "ReductionKernel", module = "pycuda.reduction", frozen, subclass, weakref, dict)]
+#[pyclass(name = "ReductionKernel", module = "rtcg.reduction", frozen, subclass, weakref, dict)]
 pub(crate) struct PyReductionKernel {
     kernel: LateInit<ReductionKernel>,
     dtype_out: LateInit<Py<PyArrayDescr>>,
@@ -106,7 +106,7 @@ impl PyReductionKernel {
                 keywords.set_item(name, value)?;
             }
             keywords.set_item("keepdims", keepdims)?;
-            let helper = py.import("pycuda.reduction")?.getattr("_call_wrapped")?;
+            let helper = py.import("rtcg.reduction")?.getattr("_call_wrapped")?;
             return helper.call1((slf, wrapper, args, stream, keywords));
         }
         let declared = &this.kernel.spec().arguments;
@@ -185,7 +185,7 @@ impl PyReductionKernel {
 
 /// A scan of arrays by C snippets.
 #[derive(Default)]
-#[pyclass(name = "_ScanKernel", module = "pycuda.scan", frozen, subclass, weakref, dict)]
+#[pyclass(name = "_ScanKernel", module = "rtcg.scan", frozen, subclass, weakref, dict)]
 pub(crate) struct PyScanKernel {
     kernel: LateInit<ScanKernel>,
 }
@@ -202,7 +202,7 @@ impl PyScanKernel {
         dtype, arguments, input_expr, scan_expr, neutral, output_statement, is_segment_start_expr, input_fetch_exprs,
         index_dtype, name, options, preamble
     ))]
-    #[allow(clippy::too_many_arguments, reason = "called by pycuda.scan with names")]
+    #[allow(clippy::too_many_arguments, reason = "called by rtcg.scan with names")]
     fn __init__(
         &self,
         dtype: Bound<'_, PyArrayDescr>,

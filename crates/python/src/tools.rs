@@ -1,4 +1,4 @@
-//! Part of `pycuda.tools`: figures of devices and occupancy.
+//! Part of `rtcg.tools`: figures of devices and occupancy.
 
 use crate::driver::device::PyDevice;
 use crate::driver::function::PyFunction;
@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use rtcg::driver::{LimitedBy, Multiprocessor};
 
 /// Limits of a multiprocessor.
-#[pyclass(name = "Multiprocessor", module = "pycuda._rtcg", frozen)]
+#[pyclass(name = "Multiprocessor", module = "rtcg._native", frozen)]
 struct PyMultiprocessor(Multiprocessor);
 
 #[pymethods]

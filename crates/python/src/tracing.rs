@@ -1,4 +1,4 @@
-//! `pycuda.tracing` and `pycuda.nvtx`.
+//! `rtcg.tracing` and `rtcg.nvtx`.
 
 use pyo3::prelude::*;
 use rtcg::driver::trace::{self, nvtx};

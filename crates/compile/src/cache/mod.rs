@@ -201,5 +201,5 @@ const ENTRY: &str = "entry";
 /// `PYCUDA_CACHE_DIR`, else the user's cache directory; `None` when neither is known.
 fn default_dir() -> Option<PathBuf> {
     let named = std::env::var_os("PYCUDA_CACHE_DIR").filter(|v| !v.is_empty());
-    named.map(PathBuf::from).or_else(|| user_folder("pycuda"))
+    named.map(PathBuf::from).or_else(|| user_folder("rtcg"))
 }

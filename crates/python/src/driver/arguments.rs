@@ -259,7 +259,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             let address = memory.get().ptr().map_err(|error| named(self.function, index, arg, error))?;
             return self.pointer(index, arg, address, None);
         }
-        if arg.is_instance(HANDLER.import(py, "pycuda.driver", "ArgumentHandler")?)? {
+        if arg.is_instance(HANDLER.import(py, "rtcg.driver", "ArgumentHandler")?)? {
             return self.handler(index, arg);
         }
         if let Some(array) = host_array(arg) {
@@ -368,8 +368,8 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     }
 }
 
-const ON_THE_HOST: &str = ", which is not on the device; use pycuda.driver.In, Out or InOut of it, or copy it with \
-                           pycuda.driver.to_device or pycuda.gpuarray.to_gpu";
+const ON_THE_HOST: &str = ", which is not on the device; use rtcg.driver.In, Out or InOut of it, or copy it with \
+                           rtcg.driver.to_device or rtcg.numpy.to_gpu";
 
 /// Address and element type by the array interface.
 fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<Number>)> {

@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
-#[pyclass(name = "Context", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Context", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
     pub(crate) HeldContext,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
@@ -243,7 +243,7 @@ impl PyContext {
 
 /// A value as a member of an enumeration.
 fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pycuda.driver")?.getattr(class)?.call1((value,))
+    py.import("rtcg.driver")?.getattr(class)?.call1((value,))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

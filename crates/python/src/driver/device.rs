@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 /// A device: real ones come first, then virtual ones.
-#[pyclass(name = "Device", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Device", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDevice(pub(crate) LateInit<Device>);
 
 made_by_init!(PyDevice, "(ordinal)");
@@ -87,14 +87,14 @@ impl PyDevice {
         let attribute = sys::CUdevice_attribute(attr);
         let value = self.0.attribute(attribute).or_raise()?;
         if attribute == sys::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE {
-            return py.import("pycuda.driver")?.getattr("compute_mode")?.call1((value,));
+            return py.import("rtcg.driver")?.getattr("compute_mode")?.call1((value,));
         }
         Ok(value.into_pyobject(py)?.into_any())
     }
 
     /// All attributes that the driver knows, by `device_attribute`.
     fn get_attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let class = py.import("pycuda.driver")?.getattr("device_attribute")?;
+        let class = py.import("rtcg.driver")?.getattr("device_attribute")?;
         let all = PyDict::new(py);
         for member in class.getattr("names")?.call_method0("values")?.try_iter()? {
             let member = member?;
@@ -163,7 +163,7 @@ impl PyDevice {
 
     fn __repr__(&self) -> String {
         let name = self.0.name().unwrap_or_default();
-        format!("<pycuda.driver.Device {}: {name}>", self.0.ordinal())
+        format!("<rtcg.driver.Device {}: {name}>", self.0.ordinal())
     }
 }
 
@@ -204,7 +204,7 @@ fn stop_profiler() -> PyResult<()> {
     driver::profiler::stop().or_raise()
 }
 
-/// Notices of the driver become warnings. Called by `pycuda.driver` once.
+/// Notices of the driver become warnings. Called by `rtcg.driver` once.
 #[pyfunction]
 fn set_notice_handler(handler: Py<PyAny>) {
     driver::set_notice_hook(move |text| {

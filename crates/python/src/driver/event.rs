@@ -11,7 +11,7 @@ use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
-#[pyclass(name = "Event", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Event", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyEvent(pub(crate) Detached<Event>);
 
 detached!(PyEvent over Event);

@@ -26,7 +26,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 /// A kernel.
-#[pyclass(name = "Function", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Function", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyFunction {
     pub(crate) function: Detached<Function>,
     prepared: PreparedTypes,
@@ -305,7 +305,7 @@ fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
             (name != "max").then_some((name, attribute.0))
         });
         add_getters(&base, get_attribute_c, names)?;
-        CallableType::new(&base, c"pycuda._driver.Function", c"A kernel.", vectorcall)
+        CallableType::new(&base, c"rtcg.driver.Function", c"A kernel.", vectorcall)
     })
 }
 
@@ -464,12 +464,12 @@ impl PyFunction {
     }
 
     fn __repr__(&self) -> String {
-        format!("<pycuda.driver.Function {}>", self.function.name())
+        format!("<rtcg.driver.Function {}>", self.function.name())
     }
 }
 
 /// A launch between two events.
-#[pyclass(name = "TimedCall", module = "pycuda._driver", frozen, dict, weakref)]
+#[pyclass(name = "TimedCall", module = "rtcg.driver", frozen, dict, weakref)]
 struct TimedCall {
     start: Detached<Event>,
     end: Detached<Event>,

@@ -1,4 +1,4 @@
-//! `pycuda.gl`: what OpenGL and CUDA share.
+//! `rtcg.gl`: what OpenGL and CUDA share.
 
 use crate::driver::device::PyDevice;
 use crate::driver::resource::{Detached, detached};
@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use rtcg::driver::gl::{self, Mapping, RegisteredObject};
 
 /// What registered buffers and images have in common.
-#[pyclass(name = "RegisteredObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "RegisteredObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegistered(Detached<RegisteredObject>);
 
 detached!(PyRegistered over RegisteredObject);
@@ -42,7 +42,7 @@ impl PyRegistered {
 }
 
 /// A registered buffer object.
-#[pyclass(name = "RegisteredBuffer", module = "pycuda._driver", frozen, subclass, extends = PyRegistered)]
+#[pyclass(name = "RegisteredBuffer", module = "rtcg.driver", frozen, subclass, extends = PyRegistered)]
 struct PyRegisteredBuffer;
 
 #[pymethods]
@@ -64,7 +64,7 @@ impl PyRegisteredBuffer {
 }
 
 /// A registered texture or renderbuffer.
-#[pyclass(name = "RegisteredImage", module = "pycuda._driver", frozen, subclass, extends = PyRegistered)]
+#[pyclass(name = "RegisteredImage", module = "rtcg.driver", frozen, subclass, extends = PyRegistered)]
 struct PyRegisteredImage;
 
 #[pymethods]
@@ -87,7 +87,7 @@ impl PyRegisteredImage {
 }
 
 /// A registered object while CUDA has it.
-#[pyclass(name = "RegisteredMapping", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "RegisteredMapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 struct PyMapping(Detached<Mapping>);
 
 detached!(PyMapping over Mapping);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// The member of an enumeration, or the number where it has no name.
 pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    let class = py.import("pycuda._enums")?.getattr(class)?;
+    let class = py.import("rtcg._enums")?.getattr(class)?;
     class.getattr("values")?.call_method1("get", (value, value))
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn memset_of(
 }
 
 /// A graph.
-#[pyclass(name = "Graph", module = "pycuda._driver", frozen, subclass, eq, dict, weakref)]
+#[pyclass(name = "Graph", module = "rtcg.driver", frozen, subclass, eq, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraph(pub(crate) Detached<Graph>);
 
@@ -414,7 +414,7 @@ impl PyGraph {
 
     fn __repr__(&self) -> String {
         let n = self.0.nodes().map_or(0, |nodes| nodes.len());
-        format!("<pycuda.driver.Graph at {:#x} with {n} nodes>", self.0.handle().addr())
+        format!("<rtcg.driver.Graph at {:#x} with {n} nodes>", self.0.handle().addr())
     }
 }
 
@@ -426,7 +426,7 @@ fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<V
 }
 
 /// A node of a graph.
-#[pyclass(name = "GraphNode", module = "pycuda._driver", frozen, eq, subclass, dict, weakref)]
+#[pyclass(name = "GraphNode", module = "rtcg.driver", frozen, eq, subclass, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraphNode(pub(crate) Detached<GraphNode>);
 
@@ -548,12 +548,12 @@ impl PyGraphNode {
     fn __repr__(&self) -> String {
         let kind = self.0.kind().ok().and_then(sys::CUgraphNodeType::name);
         let kind = kind.map_or("removed", |name| name.trim_start_matches("CU_GRAPH_NODE_TYPE_"));
-        format!("<pycuda.driver.GraphNode {kind} at {:#x}>", self.0.handle().addr())
+        format!("<rtcg.driver.GraphNode {kind} at {:#x}>", self.0.handle().addr())
     }
 }
 
 /// Memory that exists while a graph runs.
-#[pyclass(name = "GraphAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "GraphAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphAllocation {
     ptr: u64,
     nbytes: usize,
@@ -582,7 +582,7 @@ impl PyGraphAllocation {
     }
 
     fn __repr__(&self) -> String {
-        format!("<pycuda.driver.GraphAllocation {:#x}, {} bytes>", self.ptr, self.nbytes)
+        format!("<rtcg.driver.GraphAllocation {:#x}, {} bytes>", self.ptr, self.nbytes)
     }
 }
 

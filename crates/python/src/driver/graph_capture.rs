@@ -10,7 +10,7 @@ use rtcg::driver::{Graph, Stream};
 use std::sync::{Mutex, PoisonError};
 
 /// `with stream.capture() as graph:`
-#[pyclass(name = "StreamCapture", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "StreamCapture", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStreamCapture {
     stream: Detached<Stream>,
     mode: CUstreamCaptureMode,

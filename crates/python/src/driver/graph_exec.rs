@@ -16,7 +16,7 @@ use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
 
 /// An executable graph.
-#[pyclass(name = "GraphExec", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "GraphExec", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphExec(Detached<GraphExec>);
 
 detached!(PyGraphExec over GraphExec);
@@ -175,7 +175,7 @@ impl PyGraphExec {
     }
 
     fn __repr__(&self) -> String {
-        format!("<pycuda.driver.GraphExec at {:#x}>", self.0.handle().addr())
+        format!("<rtcg.driver.GraphExec at {:#x}>", self.0.handle().addr())
     }
 }
 

@@ -13,7 +13,7 @@ use rtcg::driver::{AlignedHostAllocation, HostAllocation, RegisteredHost};
 macro_rules! host_memory {
     ($(#[$doc:meta])* $class:ident as $name:literal over $inner:ident, $signature:literal; $($extra:tt)*) => {
         $(#[$doc])*
-        #[pyclass(name = $name, module = "pycuda._driver", frozen, subclass, dict, weakref)]
+        #[pyclass(name = $name, module = "rtcg.driver", frozen, subclass, dict, weakref)]
         pub(crate) struct $class(LateInit<$inner>);
 
         made_by_init!($class, $signature);
@@ -140,7 +140,7 @@ pub(crate) fn checked_array<'py>(
 }
 
 /// Page-locked memory that was allocated by other code.
-#[pyclass(name = "RegisteredHostMemory", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "RegisteredHostMemory", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegisteredHost(
     Detached<RegisteredHost>,
     /// The array whose memory it is.

@@ -13,13 +13,13 @@ use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
 
 /// Code that the driver loads into each context that uses it.
-#[pyclass(name = "Library", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Library", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLibrary(Detached<Library>);
 
 detached!(PyLibrary over Library);
 
 /// A kernel of a library, of no context.
-#[pyclass(name = "Kernel", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Kernel", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyKernel(Detached<Kernel>);
 
 detached!(PyKernel over Kernel);
@@ -135,7 +135,7 @@ impl PyKernel {
     }
 
     fn __repr__(&self) -> String {
-        format!("<pycuda.driver.Kernel {}>", self.0.name())
+        format!("<rtcg.driver.Kernel {}>", self.0.name())
     }
 }
 

@@ -17,7 +17,7 @@ use rtcg::driver::{Device, DeviceAllocation, IpcMemory, ManagedAllocation, memor
 use std::sync::Arc;
 
 /// Device memory, freed with the last reference or by `free()`.
-#[pyclass(name = "DeviceAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "DeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
 impl PyDeviceAllocation {
@@ -86,7 +86,7 @@ resource_methods! {
 
     fn __repr__(&self) -> String {
         let freed = if self.0.is_freed() { ", freed" } else { "" };
-        format!("<pycuda.driver.DeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
+        format!("<rtcg.driver.DeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
     }
 
     fn __int__(&self) -> PyResult<u64> {
@@ -99,7 +99,7 @@ resource_methods! {
 }
 
 /// Memory that host and device share by migration.
-#[pyclass(name = "ManagedAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "ManagedAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyManagedAllocation(pub(crate) LateInit<ManagedAllocation>);
 
 made_by_init!(PyManagedAllocation, "(nbytes, flags=0)");
@@ -171,7 +171,7 @@ resource_methods! {
         self.0.attach(mem_flags, stream_of(stream)).or_raise()
     }
 
-    /// Advise how all of the memory will be used; see `pycuda.driver.mem_advise`.
+    /// Advise how all of the memory will be used; see `rtcg.driver.mem_advise`.
     #[pyo3(signature = (advice, device = None))]
     fn advise(&self, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
         memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), device_of(device)).or_raise()
@@ -206,7 +206,7 @@ pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResul
 }
 
 /// Memory of another process.
-#[pyclass(name = "IPCMemoryHandle", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "IPCMemoryHandle", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyIpcMemory(pub(crate) Detached<IpcMemory>);
 
 detached!(PyIpcMemory over IpcMemory);
@@ -289,7 +289,7 @@ fn mem_get_info() -> PyResult<(usize, usize)> {
 /// Raises
 /// ------
 /// MemoryError
-///     If the device has not enough memory (`pycuda.driver.MemoryError`).
+///     If the device has not enough memory (`rtcg.driver.MemoryError`).
 /// LogicError
 ///     If `bytes` is 0 or there is no current context.
 #[pyfunction]

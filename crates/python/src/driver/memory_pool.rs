@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///     Bytes that the pool may have; 0: no limit.
 /// exportable : bool
 ///     Whether it can go to another process.
-#[pyclass(name = "MemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "MemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMemoryPool(pub(crate) Detached<MemoryPool>);
 
 detached!(PyMemoryPool over MemoryPool);

@@ -1,4 +1,4 @@
-//! `pycuda.driver`.
+//! `rtcg.driver`.
 
 use pyo3::prelude::*;
 
@@ -31,9 +31,9 @@ mod structured;
 pub(crate) mod texture;
 pub(crate) mod virtual_memory;
 
-/// How notebooks show an object: what a function of `pycuda._display` makes of it.
+/// How notebooks show an object: what a function of `rtcg._display` makes of it.
 pub(crate) fn html_of<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
-    owner.py().import("pycuda._display")?.getattr(function)?.call1((owner.as_any(),))
+    owner.py().import("rtcg._display")?.getattr(function)?.call1((owner.as_any(),))
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

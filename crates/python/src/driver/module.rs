@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Loaded code.
-#[pyclass(name = "Module", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Module", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
 
 detached!(PyModuleHandle over Module);
@@ -45,7 +45,7 @@ closing_methods! { PyModuleHandle;
         dtype: &Bound<'py, PyAny>,
         shape: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let make = slf.py().import("pycuda.driver")?.getattr("_global_array")?;
+        let make = slf.py().import("rtcg.driver")?.getattr("_global_array")?;
         make.call1((slf, name, slf.get().get_global(name)?, dtype, shape))
     }
 
@@ -94,7 +94,7 @@ fn module_from_buffer(
 }
 
 /// Links several images into one module.
-#[pyclass(name = "Linker", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Linker", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLinker(LateInit<Linking>);
 
 made_by_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");

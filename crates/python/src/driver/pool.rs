@@ -1,4 +1,4 @@
-//! `pycuda.tools`' memory pools.
+//! `rtcg.tools`' memory pools.
 
 use crate::driver::host::{Geometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
@@ -30,7 +30,7 @@ pub(crate) fn note_use() {
 }
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
-#[pyclass(name = "PooledDeviceAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "PooledDeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 
 impl Drop for PyPooledDeviceAllocation {
@@ -75,7 +75,7 @@ resource_methods! {
 
     fn __repr__(&self) -> String {
         let freed = if self.0.is_freed() { ", freed" } else { "" };
-        format!("<pycuda.tools.PooledDeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
+        format!("<rtcg.tools.PooledDeviceAllocation {:#x}, {} bytes{freed}>", self.0.ptr(), self.0.nbytes())
     }
 
     fn __len__(&self) -> usize {
@@ -92,7 +92,7 @@ resource_methods! {
 }
 
 /// Page-locked memory of a pool: the base of the pool's arrays.
-#[pyclass(name = "PooledHostAllocation", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "PooledHostAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
 
 impl Drop for PyPooledHostAllocation {
@@ -219,7 +219,7 @@ macro_rules! pool_methods {
 ///
 /// Memory that a stream gave back is handed to the same stream at once, and to another one when the
 /// first has passed its work. May be used from any thread and outlive its contexts.
-#[pyclass(name = "DeviceMemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "DeviceMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceMemoryPool(Detached<DeviceMemoryPool>);
 
 detached!(PyDeviceMemoryPool over DeviceMemoryPool);
@@ -284,7 +284,7 @@ pool_methods! {
 }
 
 /// How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`.
-#[pyclass(name = "PageLockedAllocator", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "PageLockedAllocator", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedAllocator(LateInit<PageLockedAllocator>);
 
 made_by_init!(PyPageLockedAllocator, "(flags=0)");
@@ -304,7 +304,7 @@ impl PyPageLockedAllocator {
 }
 
 /// Keeps freed page-locked memory for the next array of about the same size.
-#[pyclass(name = "PageLockedMemoryPool", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "PageLockedMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedMemoryPool(Detached<PageLockedMemoryPool>);
 
 detached!(PyPageLockedMemoryPool over PageLockedMemoryPool);

@@ -15,7 +15,7 @@ use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
 use rtcg::driver::{PendingWork, Stream};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
-#[pyclass(name = "Stream", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Stream", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStream(pub(crate) Detached<Stream>);
 
 detached!(PyStream over Stream);

@@ -220,13 +220,13 @@ fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an end of a copy is, as `pycuda.driver.memory_type` numbers it.
+/// What an end of a copy is, as `rtcg.driver.memory_type` numbers it.
 fn memory_type(value: &Bound<'_, PyAny>, name: &str) -> PyResult<CUmemorytype> {
     let kind = CUmemorytype(int_named(value, name)?);
     match kind {
         CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_ARRAY | CU_MEMORYTYPE_UNIFIED => Ok(kind),
         CUmemorytype(number) => {
-            Err(PyValueError::new_err(format!("{name} is {number}; expected a member of pycuda.driver.memory_type")))
+            Err(PyValueError::new_err(format!("{name} is {number}; expected a member of rtcg.driver.memory_type")))
         }
     }
 }
@@ -368,7 +368,7 @@ macro_rules! copy_class {
         $($extra:tt)*
     ) => {
         $(#[$doc])*
-        #[pyclass(frozen, subclass, name = $name, module = "pycuda._driver", dict, weakref)]
+        #[pyclass(frozen, subclass, name = $name, module = "rtcg.driver", dict, weakref)]
         pub(crate) struct $class {
             copy: Mutex<Copying<$raw>>,
         }

@@ -13,7 +13,7 @@ use rtcg::driver::{
 };
 
 /// A CUDA array.
-#[pyclass(name = "Array", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Array", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyArrayHandle(pub(crate) Detached<Array>);
 
 detached!(PyArrayHandle over Array);
@@ -59,9 +59,9 @@ fn described(d: &CUDA_ARRAY3D_DESCRIPTOR) -> String {
     format!("{}, {} channel{plural} of {format}", extents[..n_extents].join(" x "), d.NumChannels)
 }
 
-/// A descriptor as an object of `pycuda.driver`.
+/// A descriptor as an object of `rtcg.driver`.
 fn python_descriptor<'py>(py: Python<'py>, class: &str, d: &CUDA_ARRAY3D_DESCRIPTOR) -> PyResult<Bound<'py, PyAny>> {
-    let driver = py.import("pycuda.driver")?;
+    let driver = py.import("rtcg.driver")?;
     let object = driver.getattr(class)?.call0()?;
     object.setattr("width", d.Width)?;
     object.setattr("height", d.Height)?;
@@ -95,8 +95,8 @@ resource_methods! {
 
     fn __repr__(&self) -> String {
         match self.0.descriptor_3d() {
-            Ok(d) => format!("<pycuda.driver.Array {}>", described(&d)),
-            Err(_) => "<pycuda.driver.Array, gone>".to_owned(),
+            Ok(d) => format!("<rtcg.driver.Array {}>", described(&d)),
+            Err(_) => "<rtcg.driver.Array, gone>".to_owned(),
         }
     }
 
@@ -126,7 +126,7 @@ resource_methods! {
 }
 
 /// An array with mip levels (an addition to PyCUDA).
-#[pyclass(name = "MipmappedArray", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "MipmappedArray", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
 
 detached!(PyMipmappedArray over MipmappedArray);
@@ -158,25 +158,25 @@ with_methods! { PyMipmappedArray;
 
     fn __repr__(&self) -> String {
         match self.0.level(0).and_then(|level| level.descriptor_3d()) {
-            Ok(d) => format!("<pycuda.driver.MipmappedArray {}>", described(&d)),
-            Err(_) => "<pycuda.driver.MipmappedArray, gone>".to_owned(),
+            Ok(d) => format!("<rtcg.driver.MipmappedArray {}>", described(&d)),
+            Err(_) => "<rtcg.driver.MipmappedArray, gone>".to_owned(),
         }
     }
 }
 
 /// A texture reference of a module, or of no module.
-#[pyclass(name = "TextureReference", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "TextureReference", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureReference(pub(crate) Detached<TextureReference>);
 
 detached!(PyTextureReference over TextureReference);
 made_by_init!(PyTextureReference, "()");
 
-/// A value as a member of an enumeration of `pycuda.driver`.
+/// A value as a member of an enumeration of `rtcg.driver`.
 fn enumerated<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
 where
     V: IntoPyObject<'py>,
 {
-    py.import("pycuda.driver")?.getattr(name)?.call1((value,))
+    py.import("rtcg.driver")?.getattr(name)?.call1((value,))
 }
 
 #[pymethods]
@@ -285,7 +285,7 @@ impl PyTextureReference {
 }
 
 /// A surface reference of a module.
-#[pyclass(name = "SurfaceReference", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "SurfaceReference", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PySurfaceReference(pub(crate) Detached<SurfaceReference>);
 
 detached!(PySurfaceReference over SurfaceReference);
@@ -311,7 +311,7 @@ impl PySurfaceReference {
 }
 
 /// A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`.
-#[pyclass(name = "TextureObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "TextureObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureObject {
     object: Detached<TextureObject>,
     /// Linear memory that must outlive the object.
@@ -423,7 +423,7 @@ impl PyTextureObject {
 }
 
 /// A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`.
-#[pyclass(name = "SurfaceObject", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "SurfaceObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PySurfaceObject(Detached<SurfaceObject>);
 
 detached!(PySurfaceObject over SurfaceObject);

@@ -43,7 +43,7 @@ fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> 
 ///     Default: the device of the current context.
 /// exportable : bool
 ///     Whether it can go to another process.
-#[pyclass(name = "PhysicalMemory", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "PhysicalMemory", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPhysicalMemory(Detached<PhysicalMemory>);
 
 detached!(PyPhysicalMemory over PhysicalMemory);
@@ -103,7 +103,7 @@ impl PyPhysicalMemory {
 ///     A power of two; 0: the driver's choice.
 /// device : Device, optional
 ///     Whose driver reserves them; default: that of the current context.
-#[pyclass(name = "AddressRange", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "AddressRange", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyAddressRange(Detached<AddressRange>);
 
 detached!(PyAddressRange over AddressRange);
@@ -156,7 +156,7 @@ impl PyAddressRange {
 }
 
 /// Memory at addresses: a device pointer. Made by `AddressRange.map`.
-#[pyclass(name = "Mapping", module = "pycuda._driver", frozen, subclass, dict, weakref)]
+#[pyclass(name = "Mapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMapping(pub(crate) Detached<Mapping>);
 
 detached!(PyMapping over Mapping);

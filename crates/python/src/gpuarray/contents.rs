@@ -80,7 +80,7 @@ impl ArrayState {
 }
 
 /// An array on the device.
-#[pyclass(name = "GPUArray", module = "pycuda.gpuarray", frozen, subclass, weakref, dict)]
+#[pyclass(name = "GPUArray", module = "rtcg.numpy", frozen, subclass, weakref, dict)]
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
     /// The first contents: of results they are there from the beginning.

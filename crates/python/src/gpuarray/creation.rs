@@ -127,7 +127,7 @@ impl PyGpuArray {
         Ok(new)
     }
 
-    /// Sets all bytes to zero; used by `pycuda.gpuarray.zeros`.
+    /// Sets all bytes to zero; used by `rtcg.numpy.zeros`.
     fn _clear(&self, py: Python<'_>) -> PyResult<()> {
         raise(py, self.contents().array.clear())
     }

@@ -217,7 +217,7 @@ fn array_splay(n: usize) -> PyResult<Splayed> {
     Ok(((device_info.blocks_for(n), 1), (threads, 1, 1)))
 }
 
-/// The function of `pycuda.gpuarray` behind a method.
+/// The function of `rtcg.numpy` behind a method.
 fn call_function<'py>(
     slf: &Bound<'py, PyGpuArray>,
     name: &str,
@@ -226,7 +226,7 @@ fn call_function<'py>(
 ) -> PyResult<Any<'py>> {
     let py = slf.py();
     let all: Vec<Any<'py>> = std::iter::once(slf.clone().into_any()).chain(args.iter()).collect();
-    py.import("pycuda.gpuarray")?.getattr(name)?.call(PyTuple::new(py, all)?, kwargs)
+    py.import("rtcg.numpy")?.getattr(name)?.call(PyTuple::new(py, all)?, kwargs)
 }
 
 macro_rules! methods {
@@ -234,7 +234,7 @@ macro_rules! methods {
         #[pymethods]
         impl PyGpuArray {
             $(
-                #[doc = concat!("`pycuda.gpuarray.", $text, "` of this array.")]
+                #[doc = concat!("`rtcg.numpy.", $text, "` of this array.")]
                 #[pyo3(signature = (*args, **kwargs))]
                 fn $name<'py>(
                     slf: &Bound<'py, Self>,
@@ -347,13 +347,13 @@ impl PyGpuArray {
         if !matches!(api_version, None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12")) {
             return Err(PyValueError::new_err(format!("version {api_version:?} of the Array API is not supported")));
         }
-        Ok(slf.py().import("pycuda.array_api")?.into_any())
+        Ok(slf.py().import("rtcg.array_api")?.into_any())
     }
 
     /// The device, by the name that the Array API standard's functions take.
     #[getter]
     fn device<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
-        slf.py().import("pycuda.driver")?.getattr("Context")?.call_method0("get_device")
+        slf.py().import("rtcg.driver")?.getattr("Context")?.call_method0("get_device")
     }
 
     /// This array on the device it is on already, or its host copy (`"cpu"`).

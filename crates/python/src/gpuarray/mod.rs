@@ -1,4 +1,4 @@
-//! `pycuda.gpuarray`: the array class. Everything it does is in `rtcg::array`; here NumPy's
+//! `rtcg.numpy`: the array class. Everything it does is in `rtcg::array`; here NumPy's
 //! dtypes, shapes and scalars are translated.
 
 mod contents;
@@ -33,7 +33,7 @@ use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{DType, GpuArray, Layout, Order};
 
 /// How the elements lie.
-#[pyclass(name = "ArrayFlags", module = "pycuda.gpuarray", frozen)]
+#[pyclass(name = "ArrayFlags", module = "rtcg.numpy", frozen)]
 pub(crate) struct PyArrayFlags {
     #[pyo3(get)]
     c_contiguous: bool,

@@ -182,7 +182,7 @@ pub(super) fn ufunc<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let op = Op::from_name(name).ok_or_else(|| {
         let why = "to compute it on the host pass a.get()";
-        PyTypeError::new_err(format!("pycuda.gpuarray has no implementation of numpy.{name}; {why}"))
+        PyTypeError::new_err(format!("rtcg.numpy has no implementation of numpy.{name}; {why}"))
     })?;
     let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
     let ctx = match like {

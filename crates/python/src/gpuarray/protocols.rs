@@ -76,12 +76,12 @@ impl PyGpuArray {
     /// Pickled as the host copy; read back onto the device that is then current.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let to_gpu = py.import("pycuda.gpuarray")?.getattr("to_gpu")?;
+        let to_gpu = py.import("rtcg.numpy")?.getattr("to_gpu")?;
         let arguments = PyTuple::new(py, [slf.get().to_host(py)?])?;
         PyTuple::new(py, [to_gpu, arguments.into_any()])
     }
 }
 
 fn dispatcher<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pycuda._array_protocols")?.getattr(name)
+    py.import("rtcg._array_protocols")?.getattr(name)
 }

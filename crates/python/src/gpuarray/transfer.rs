@@ -158,7 +158,7 @@ impl PyGpuArray {
             let shape = pyo3::types::PyTuple::new(py, self.contents().array.shape())?;
             let letter = if order == Order::F { "F" } else { "C" };
             let args = (shape, self.descr(py)?, letter);
-            let host = py.import("pycuda.driver")?.call_method1("pagelocked_empty", args)?;
+            let host = py.import("rtcg.driver")?.call_method1("pagelocked_empty", args)?;
             self.read_into(py, &host, order)?;
             Ok(host)
         })

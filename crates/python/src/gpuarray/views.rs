@@ -185,7 +185,7 @@ impl PyGpuArray {
     /// Binds to a texture reference of its dtype; the offset in elements.
     #[pyo3(signature = (texref, allow_offset = false))]
     fn bind_to_texref<'py>(slf: Slf<'_, 'py>, texref: &Any<'py>, allow_offset: bool) -> PyResult<Any<'py>> {
-        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
+        slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
     }
 
     /// Binds to a texture reference and sets its format; the offset in elements.
@@ -199,7 +199,7 @@ impl PyGpuArray {
         allow_offset: bool,
     ) -> PyResult<Any<'py>> {
         let arguments = (slf, texref, channels, allow_double_hack, allow_complex_hack, allow_offset);
-        slf.py().import("pycuda._arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
+        slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
     }
 
     /// A contiguous copy of the real parts; of arrays that are not complex the array itself.

@@ -30,7 +30,7 @@ fn folder() -> Option<PathBuf> {
         return None;
     }
     let named = variable("CUDA_CACHE_PATH").or_else(|| variable("PYCUDA_CACHE_DIR"));
-    Some(named.map(PathBuf::from).or_else(|| user_folder("pycuda"))?.join(NAME))
+    Some(named.map(PathBuf::from).or_else(|| user_folder("rtcg"))?.join(NAME))
 }
 
 fn limit() -> u64 {

@@ -170,8 +170,8 @@ fn pytest(tree: &Tree, args: &[String]) -> Command {
 
 /// Puts the extension that was built where the copy's Python modules find it.
 fn place_extension(tree: &Tree) -> Result<()> {
-    let built = tree.folder().join("build/mutants/lib_rtcg.so");
-    let place = tree.sources().join("python/pycuda/_rtcg.abi3.so");
+    let built = tree.folder().join("build/mutants/lib_native.so");
+    let place = tree.sources().join("python/rtcg/_native.abi3.so");
     let _ = std::fs::remove_file(&place);
     std::fs::copy(&built, &place).map_err(|error| format!("{}: {error}", built.display()))?;
     Ok(())

@@ -1,6 +1,0 @@
-from collections.abc import Callable
-from typing import Any
-
-from pycuda._rtcg import Context, Device
-
-def provide(namespace: dict[str, Any], ctx_maker: Callable[[Device], Context] | None = None) -> None: ...

@@ -1,6 +1,0 @@
-"""Importing this module makes a context on a device that drives the current OpenGL context."""
-
-import pycuda.gl
-from pycuda import _autocontext
-
-_autocontext.provide(globals(), pycuda.gl.make_context)

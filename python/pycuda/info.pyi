@@ -1,6 +1,0 @@
-"""``python -m pycuda.info``: what this installation has; the first thing to run when something fails."""
-
-__all__ = ["main", "report"]
-
-def report(*, attributes: bool = False, functions: bool = False) -> str: ...
-def main() -> None: ...

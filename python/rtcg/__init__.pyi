@@ -1,0 +1,10 @@
+"""GPU run-time code generation: CUDA C++ as text, compiled, cached and launched."""
+
+from typing import Any
+
+from rtcg._fuse import fuse as fuse
+
+__version__: str
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...

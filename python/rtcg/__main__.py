@@ -1,0 +1,66 @@
+"""``python -m rtcg``: a report of this installation, programs with rtcg's modules, metadata for other packages."""
+
+import argparse
+import os
+import sys
+
+from rtcg import _compat
+
+_USAGE = """python -m rtcg                               what this installation has (as python -m rtcg.info)
+       python -m rtcg --as NAME PROGRAM ARGUMENTS   run a program (or -m MODULE) whose `import NAME` finds rtcg's
+       python -m rtcg provide NAME                  let pip know the distribution NAME as installed, for packages that
+                                                    require it; `pip uninstall NAME` takes it back"""
+
+
+def main(arguments=None):
+    """The command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(prog="python -m rtcg", usage=_USAGE, description=f"NAME: {_compat.names()}")
+    if arguments[:1] == ["--as"]:
+        if len(arguments) < 3:
+            parser.error("--as needs a name and a program")
+        _run_as(parser, arguments[1], arguments[2:])
+    elif arguments[:1] == ["provide"]:
+        if len(arguments) != 2:
+            parser.error("provide needs one name")
+        _provide(parser, arguments[1])
+    else:
+        from rtcg import info
+
+        known = ("-h", "--help", "--attributes", "--functions")
+        strangers = [argument for argument in arguments if argument not in known]
+        if strangers or "-h" in arguments or "--help" in arguments:
+            parser.print_help() if not strangers else parser.error(f"unknown argument {strangers[0]!r}")
+            return
+        info.main(arguments)
+
+
+def _run_as(parser, name, program):
+    from rtcg._run import run_program
+
+    try:
+        folder = _compat.folder(name)
+    except _compat.ProvideError as error:
+        parser.error(str(error))
+    # Python processes that the program starts find the same modules.
+    inherited = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{inherited}" if inherited else folder
+    run_program(program, folder)
+
+
+def _provide(parser, name):
+    try:
+        written = _compat.provide(name)
+    except _compat.ProvideError as error:
+        parser.exit(1, f"{parser.prog} provide {name}: {error}\n")
+    print(f"pip knows {name} as installed now ({written}); `pip uninstall {name}` takes it back")
+
+
+if __name__ == "__main__":
+    main()

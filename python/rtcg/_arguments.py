@@ -1,0 +1,134 @@
+"""Declared parameters of generated kernels; public through `rtcg.tools`."""
+
+from rtcg import _native
+from rtcg._lazy import np
+
+
+def _ctype(dtype):
+    from rtcg._dtypes import dtype_to_ctype
+
+    return dtype_to_ctype(dtype)
+
+
+class Argument:
+    """A parameter of a kernel; use :class:`VectorArg` or :class:`ScalarArg`.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of an element or of the value.
+    name : str
+        C identifier.
+    """
+
+    is_vector = False
+    is_const = False
+
+    def __init__(self, dtype, name):
+        self.dtype = np.dtype(dtype)
+        self.name = name
+
+    def declarator(self):
+        """The declaration in C."""
+        raise NotImplementedError
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self):
+        return hash((type(self), self.dtype, self.name))
+
+
+class VectorArg(Argument):
+    """A pointer to elements: a `GPUArray` in calls. `const` says that the kernel only reads (an addition)."""
+
+    is_vector = True
+    struct_char = "P"
+
+    def __init__(self, dtype, name, const=False):
+        super().__init__(dtype, name)
+        self.is_const = const
+
+    def declarator(self):
+        return f"{'const ' if self.is_const else ''}{_ctype(self.dtype)} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """One value."""
+
+    def declarator(self):
+        return f"{_ctype(self.dtype)} {self.name}"
+
+    @property
+    def struct_char(self):
+        """The letter of the type in `struct`'s language; for structures the number of bytes and ``s``."""
+        return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
+
+
+def parse_c_arg(c_arg):
+    """Return the :class:`VectorArg` or :class:`ScalarArg` of a C declaration such as ``const float *x``."""
+    is_vector, is_const, dtype, name = _native.parse_declaration(c_arg)
+    return VectorArg(dtype, name, is_const) if is_vector else ScalarArg(dtype, name)
+
+
+def get_arg_type(c_arg):
+    """Return the letter by which `Function.prepare` knows the type of a C declaration."""
+    return parse_c_arg(c_arg).struct_char
+
+
+_TEXTURE_TYPES = {"float32": "float", "float64": "double", "complex64": "cfloat", "complex128": "cdouble"}
+
+
+def dtype_to_ctype(dtype, with_fp_tex_hack=False):
+    """The C type of a dtype as kernels spell it."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack and dtype.name in _TEXTURE_TYPES:
+        return f"fp_tex_{_TEXTURE_TYPES[dtype.name]}"
+    return _ctype(dtype)
+
+
+def arguments_of(arguments):
+    """`arguments` (C declarations, or a list) as a new list of arguments."""
+    if isinstance(arguments, str):
+        return [parse_c_arg(part) for part in _split(arguments)]
+    return [parse_c_arg(a) if isinstance(a, str) else a for a in arguments]
+
+
+def _split(text):
+    """The parts between the commas that stand outside of brackets."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "<([") - (c in ">)]")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part for part in parts if part.strip()]
+
+
+def c_literal(value, dtype):
+    """A neutral element as a C expression: texts stay as they are, numbers are spelled for `dtype`."""
+    if isinstance(value, str):
+        return value
+    if getattr(value, "shape", ()) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, complex):
+        return f"{dtype_to_ctype(dtype)}({c_literal(value.real, float)}, {c_literal(value.imag, float)})"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if value != value:
+            return "NAN"
+        if value in (float("inf"), float("-inf")):
+            return "INFINITY" if value > 0 else "-INFINITY"
+        return repr(value)
+    if isinstance(value, int) and value > 0x7FFFFFFFFFFFFFFF:
+        return f"{value}ull"
+    if value == -0x8000000000000000:
+        return "(-9223372036854775807ll - 1)"
+    return f"{value}ll" if isinstance(value, int) and abs(value) > 0x7FFFFFFF else str(value)

@@ -1,0 +1,31 @@
+"""Contexts that importing a module makes, and that go when the program ends."""
+
+import atexit
+
+from rtcg import driver as drv
+from rtcg.tools import clear_context_caches, make_default_context
+
+
+def provide(namespace, ctx_maker=None):
+    """Set ``context`` and ``device`` in the namespace of the module that is being imported.
+
+    Parameters
+    ----------
+    namespace : dict
+        The module's ``globals()``; its ``context`` becomes None at exit.
+    ctx_maker : callable, optional
+        As for `rtcg.tools.make_default_context`.
+    """
+    drv.init()
+    context = make_default_context(ctx_maker)
+    namespace.update(context=context, device=context.get_device())
+    atexit.register(_give_up, namespace)
+
+
+def _give_up(namespace):
+    context = namespace["context"]
+    # The program may have popped or detached it, or pushed another one.
+    if drv.Context.get_current() == context:
+        context.pop()
+    namespace["context"] = None
+    clear_context_caches()

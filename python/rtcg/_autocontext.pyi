@@ -1,0 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
+from rtcg._native import Context, Device
+
+def provide(namespace: dict[str, Any], ctx_maker: Callable[[Device], Context] | None = None) -> None: ...

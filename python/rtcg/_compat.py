@@ -1,0 +1,124 @@
+"""Packages of other projects whose names `rtcg` has modules for: which ones, where they lie, how programs get them.
+
+The modules of ``pycuda`` lie in the folder ``rtcg/compat/pycuda``, which is no package. The distribution
+``rtcg-pycuda`` puts this folder at the end of the module search path, so that an upstream package comes first;
+``python -m rtcg --as`` puts it in front. :func:`provide` writes the metadata of a distribution of upstream's name, for
+packages that require it.
+"""
+
+import base64
+import hashlib
+import importlib.util
+import os
+import shutil
+import tempfile
+from importlib import metadata
+
+#: Of each import name: upstream's distribution and ours.
+_DISTRIBUTIONS = {"pycuda": ("pycuda", "rtcg-pycuda")}
+
+_INSTALLER = "rtcg"
+
+
+class ProvideError(Exception):
+    """The distribution cannot be provided; the text says why and what to do."""
+
+
+def names():
+    """The import names there are modules for."""
+    return sorted(_DISTRIBUTIONS)
+
+
+def folder(name):
+    """The folder to put on the module search path for ``import name``."""
+    if name not in _DISTRIBUTIONS:
+        raise ProvideError(f"name is {name!r}; expected {' or '.join(map(repr, names()))}")
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat", name)
+
+
+def provide(name):
+    """Write the metadata of the distribution `name` beside those of ours, so that pip knows it as installed.
+
+    Returns
+    -------
+    str
+        The folder that was written. ``pip uninstall`` of the distribution removes it.
+
+    Raises
+    ------
+    ProvideError
+        If upstream's package is installed, ours is not, or the folder cannot be written.
+    """
+    path = folder(name)
+    upstream, ours = _DISTRIBUTIONS[name]
+    _refuse_beside_upstream(name, upstream, path)
+    try:
+        site = str(metadata.distribution(ours).locate_file(""))
+    except metadata.PackageNotFoundError:
+        raise ProvideError(f"{ours} is not installed here; `pip install {ours}` does it") from None
+    version = f"{_version(name)}+rtcg"
+    target = os.path.join(site, f"{upstream}-{version}.dist-info")
+    try:
+        _write(site, target, _files(upstream, version, ours))
+    except OSError as error:
+        raise ProvideError(f"{target} cannot be written: {error.strerror or error}") from error
+    return target
+
+
+def _refuse_beside_upstream(name, upstream, path):
+    try:
+        found = metadata.distribution(upstream)
+    except metadata.PackageNotFoundError:
+        found = None
+    if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER:
+        raise ProvideError(
+            f"the distribution {upstream} {found.version} is installed in {found.locate_file('')} and stays as it is; "
+            f"`python -m rtcg --as {name} program.py` runs programs with rtcg's modules, `pip uninstall {upstream}` "
+            "makes room for them"
+        )
+    spec = importlib.util.find_spec(name)
+    origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
+    if origin and not os.path.abspath(origin).startswith(path + os.sep):
+        raise ProvideError(f"`import {name}` finds {origin}, which is not rtcg's; remove it, or run programs with --as")
+
+
+def _version(name):
+    """Of upstream's interface that our modules follow."""
+    spec = importlib.util.spec_from_file_location(f"_rtcg_{name}", os.path.join(folder(name), name, "__init__.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.VERSION_TEXT
+
+
+def _files(upstream, version, ours):
+    described = (
+        "Metadata-Version: 2.1\n"
+        f"Name: {upstream}\nVersion: {version}\n"
+        f"Summary: Stands for {upstream}, whose modules {ours} has (written by `python -m rtcg provide {upstream}`)\n"
+        f"Requires-Dist: {ours}\n"
+    )
+    return {"METADATA": described, "INSTALLER": f"{_INSTALLER}\n", "REQUESTED": ""}
+
+
+def _write(site, target, files):
+    """All files at once: the folder takes the place of an older one when it is complete."""
+    base = os.path.basename(target)
+    lines = []
+    for file, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        lines.append(f"{base}/{file},sha256={digest},{len(text.encode())}\n")
+    files["RECORD"] = "".join(lines) + f"{base}/RECORD,,\n"
+    new = tempfile.mkdtemp(prefix=".rtcg-provide-", dir=site)
+    try:
+        for file, text in files.items():
+            with open(os.path.join(new, file), "w", encoding="utf-8", newline="") as out:
+                out.write(text)
+        os.chmod(new, 0o755)
+        prefix = base.partition("-")[0] + "-"
+        for old in os.listdir(site):
+            if old.startswith(prefix) and old.endswith("+rtcg.dist-info"):
+                shutil.rmtree(os.path.join(site, old))
+        os.rename(new, target)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise

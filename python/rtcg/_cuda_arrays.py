@@ -1,0 +1,352 @@
+"""CUDA arrays, textures and surfaces: descriptors and ways to make them; part of `rtcg.driver`."""
+
+import operator
+
+from rtcg._enums import address_mode, array3d_flags, array_format, filter_mode
+from rtcg._lazy import np
+from rtcg._native import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject, TextureReference
+
+TRSA_OVERRIDE_FORMAT = 1
+TRSF_READ_AS_INTEGER = 1
+TRSF_NORMALIZED_COORDINATES = 2
+TRSF_SRGB = 0x10
+TRSF_SEAMLESS_CUBEMAP = 0x40
+TR_DEFAULT = -1
+
+
+class ArrayDescriptor:
+    """Shape and format of a one- or two-dimensional CUDA array (height 0: one dimension)."""
+
+    def __init__(self):
+        self.width = self.height = self.num_channels = 0
+        self.format = array_format.UNSIGNED_INT8
+
+
+class ArrayDescriptor3D(ArrayDescriptor):
+    """Shape, format and `array3d_flags` of any CUDA array."""
+
+    def __init__(self):
+        super().__init__()
+        self.depth = self.flags = 0
+
+
+_FORMATS = {
+    "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32", "int8": "SIGNED_INT8",
+    "int16": "SIGNED_INT16", "int32": "SIGNED_INT32", "float16": "HALF", "float32": "FLOAT",
+}  # fmt: skip
+
+# Types that textures do not have travel as integers, which kernels put together again.
+_AS_INTEGERS = {"float64": 2, "complex64": 2, "complex128": 4}
+
+
+def dtype_to_array_format(dtype):
+    """The `array_format` of a dtype: 8, 16 or 32-bit integers, float16 or float32; others are a `TypeError`."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
+    if name not in _FORMATS:
+        raise TypeError(f"cannot convert dtype {name!r} to an array format; expected one of {', '.join(_FORMATS)}")
+    return getattr(array_format, _FORMATS[name])
+
+
+def _format_of(dtype, hack):
+    """(format, channels)"""
+    name = np.dtype(dtype).name
+    if hack and name in _AS_INTEGERS:
+        return array_format.SIGNED_INT32, _AS_INTEGERS[name]
+    return dtype_to_array_format(dtype), 1
+
+
+def _check_order(order):
+    if order not in ("C", "F"):
+        raise ValueError(f"order is {order!r}; expected 'C' or 'F'")
+
+
+def expect_array(array, name):
+    """A `TypeError` that names the argument if it is no array."""
+    if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        raise TypeError(f"{name} is of type {type(array).__name__}; expected an array")
+
+
+def _contiguous(ary, order):
+    """`ary` in the given order, copied if it is not."""
+    return np.asarray(ary, order=order)
+
+
+def matrix_to_array(matrix, order, allow_double_hack=False):
+    """A two-dimensional array with the contents of `matrix`; waits for the copy.
+
+    Parameters
+    ----------
+    matrix : numpy.ndarray
+        Two-dimensional, of a dtype that `dtype_to_array_format` knows.
+    order : {"C", "F"}
+        "C": texel (x, y) is ``matrix[y, x]``; "F": it is ``matrix[x, y]``.
+    allow_double_hack : bool
+        Store float64 as two int32 channels.
+
+    Returns
+    -------
+    Array
+        Of ``matrix.shape``, transposed for order "F".
+
+    Raises
+    ------
+    TypeError
+        `matrix` is no array, or its dtype has no format.
+    ValueError
+        It has not two dimensions, or `order` is neither "C" nor "F".
+    """
+    _check_order(order)
+    expect_array(matrix, "matrix")
+    if matrix.ndim != 2:
+        raise ValueError(f"matrix has {matrix.ndim} dimensions; expected two")
+    hack = allow_double_hack and matrix.dtype == np.float64
+    descr = ArrayDescriptor()
+    descr.height, descr.width = matrix.shape if order == "C" else matrix.shape[::-1]
+    descr.format, descr.num_channels = _format_of(matrix.dtype, hack)
+    ary = Array(descr)
+    _fill(ary, _contiguous(matrix, order), descr.width * matrix.dtype.itemsize, descr.height, 1)
+    return ary
+
+
+def _fill(ary, host, row_bytes, height, depth):
+    """Copy contiguous rows to an array."""
+    copy = Memcpy3D() if depth > 1 else Memcpy2D()
+    copy.set_src_host(host)
+    copy.set_dst_array(ary)
+    copy.src_pitch = copy.width_in_bytes = row_bytes
+    copy.height = max(height, 1)
+    if depth > 1:
+        copy.src_height = max(height, 1)
+        copy.depth = depth
+        copy()
+    else:
+        copy(aligned=True)
+
+
+def _described(shape, dtype, order, surface):
+    """The descriptor of an array for two or three dimensions of single elements."""
+    _check_order(order)
+    if len(shape) not in (2, 3):
+        raise ValueError(f"the array has {len(shape)} dimensions; expected two or three")
+    slowest_first = shape if order == "C" else shape[::-1]
+    descr = ArrayDescriptor3D()
+    descr.width, descr.height = slowest_first[-1], slowest_first[-2]
+    descr.depth = slowest_first[0] if len(shape) == 3 else 0
+    descr.format, descr.num_channels = _format_of(dtype, True)
+    if surface:
+        descr.flags |= array3d_flags.SURFACE_LDST
+        if len(shape) == 2:
+            descr.flags |= array3d_flags.ARRAY3D_LAYERED
+            descr.depth = 1
+    return descr
+
+
+def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+    """An array with the contents of a two- or three-dimensional ndarray; waits for the copy.
+
+    float64 and complex64 become two int32 channels, complex128 four; other dtypes are those of
+    `dtype_to_array_format`. With order "C" texel (x, y, z) is ``nparray[z, y, x]``, with "F" it is
+    ``nparray[x, y, z]``. With `allowSurfaceBind` surfaces can be bound; two dimensions then make one
+    layer of a layered array. Other numbers of dimensions and orders are a `ValueError`.
+    """
+    expect_array(nparray, "nparray")
+    descr = _described(nparray.shape, nparray.dtype, order, allowSurfaceBind)
+    ary = Array(descr)
+    row = descr.width * nparray.dtype.itemsize
+    _fill(ary, _contiguous(nparray, order), row, descr.height, descr.depth)
+    return ary
+
+
+def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+    """As `np_to_array`, from an array on the device; a `ValueError` if that is not contiguous in `order`."""
+    _check_order(order)
+    expect_array(gpuarray, "gpuarray")
+    if not _is_contiguous(gpuarray, order):
+        raise ValueError(f"the array is not contiguous in order {order!r}")
+    descr = _described(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
+    ary = Array(descr)
+    copy = Memcpy3D()
+    copy.set_src_device(gpuarray.gpudata)
+    copy.set_dst_array(ary)
+    copy.src_pitch = copy.width_in_bytes = descr.width * gpuarray.dtype.itemsize
+    copy.src_height = copy.height = descr.height
+    copy.depth = max(descr.depth, 1)
+    copy()
+    return ary
+
+
+def make_multichannel_2d_array(ndarray, order):
+    """An array whose texels have several channels.
+
+    `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in
+    order "F", with 1, 2 or 4 channels, and a dtype that `dtype_to_array_format` knows. Waits for the
+    copy. Other numbers of dimensions are a `ValueError`, other numbers of channels a `LogicError`.
+    """
+    _check_order(order)
+    expect_array(ndarray, "ndarray")
+    if ndarray.ndim != 3:
+        raise ValueError(f"the array has {ndarray.ndim} dimensions; expected three")
+    descr = ArrayDescriptor()
+    shape = ndarray.shape if order == "C" else ndarray.shape[::-1]
+    descr.height, descr.width, descr.num_channels = shape
+    descr.format = dtype_to_array_format(ndarray.dtype)
+    ary = Array(descr)
+    row = descr.width * descr.num_channels * ndarray.dtype.itemsize
+    _fill(ary, _contiguous(ndarray, order), row, descr.height, 1)
+    return ary
+
+
+def bind_array_to_texref(ary, texref):
+    """Bind an array; texels outside are those of the edge, and there is no filter.
+
+    `texref` keeps `ary` alive. An `Array` and a `TextureReference` are expected, else it is a `TypeError`.
+    """
+    if not isinstance(ary, Array):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected an Array")
+    if not isinstance(texref, TextureReference):
+        raise TypeError(f"texref is of type {type(texref).__name__}; expected a TextureReference")
+    texref.set_array(ary)
+    texref.set_address_mode(0, address_mode.CLAMP)
+    texref.set_address_mode(1, address_mode.CLAMP)
+    texref.set_filter_mode(filter_mode.POINT)
+
+
+def matrix_to_texref(matrix, texref, order):
+    """Bind a new array with the contents of `matrix`, as `matrix_to_array` makes it; waits for the copy."""
+    bind_array_to_texref(matrix_to_array(matrix, order), texref)
+
+
+def bind_to_texref(ary, texref, allow_offset=False):
+    """Bind an array on the device to a texture reference of its dtype; returns the offset in elements.
+
+    See `bind_to_texref_ext`; here the format is the one that the reference has.
+    """
+    return texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset) // ary.dtype.itemsize
+
+
+def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False):
+    """Bind an array on the device to a texture reference, as linear memory.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        Contiguous; it is not kept alive.
+    texref : TextureReference
+    channels : int
+        So many elements make one texel.
+    allow_double_hack, allow_complex_hack : bool
+        Bind float64 as two int32 channels, complex64 as two uint32 ones and complex128 as four int32
+        ones, for ``fp_tex_double``, ``fp_tex_cfloat`` and ``fp_tex_cdouble`` of ``pycuda-helpers.hpp``.
+    allow_offset : bool
+        Let the array begin at an address that textures cannot begin at. Otherwise that is an error.
+
+    Returns
+    -------
+    int
+        The number of elements to be added to indices.
+    """
+    name = ary.dtype.name
+    as_integers = {"float64": allow_double_hack, "complex64": allow_complex_hack, "complex128": allow_complex_hack}
+    if as_integers.get(name, False):
+        if channels != 1:
+            raise ValueError(f"channels is {channels}; expected 1 for {name}, which takes several itself")
+        n_channels = _AS_INTEGERS[name]
+        fmt = array_format.UNSIGNED_INT32 if name == "complex64" else array_format.SIGNED_INT32
+        read_as_integer = True
+    else:
+        fmt, n_channels = dtype_to_array_format(ary.dtype), channels
+        read_as_integer = np.issubdtype(ary.dtype, np.integer)
+    offset = texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset)
+    texref.set_format(fmt, n_channels)
+    if read_as_integer:
+        texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
+    return offset // ary.dtype.itemsize
+
+
+def _is_contiguous(ary, order):
+    """Whether the elements lie one after the other in this order."""
+    step = ary.dtype.itemsize
+    axes = list(zip(ary.shape, ary.strides, strict=True))
+    for length, stride in reversed(axes) if order == "C" else axes:
+        if length != 1 and stride != step:
+            return False
+        step *= length
+    return True
+
+
+def _nbytes_of(ary):
+    if not (_is_contiguous(ary, "C") or _is_contiguous(ary, "F")):
+        raise ValueError("the array is not contiguous; textures read linear memory only if it is")
+    return ary.size * ary.dtype.itemsize
+
+
+def _mode(name, value):
+    """The number of an `address_mode` or `filter_mode`."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected one of rtcg.driver.{name}") from None
+
+
+def texture_object(
+    source,
+    *,
+    descr=None,
+    pitch=None,
+    nbytes=None,
+    address_mode=address_mode.CLAMP,
+    filter_mode=filter_mode.POINT,
+    flags=0,
+    mipmap_filter_mode=filter_mode.POINT,
+    mipmap_level_bias=0.0,
+    mipmap_level_clamp=(0.0, 1000.0),
+    max_anisotropy=0,
+    border_color=(0.0, 0.0, 0.0, 0.0),
+):
+    """A texture object, which kernels take as a `cudaTextureObject_t` (an addition to PyCUDA).
+
+    Parameters
+    ----------
+    source : Array, MipmappedArray or device memory
+        What is sampled; it stays alive as long as the object.
+    descr : ArrayDescriptor, optional
+        Format of device memory, and with `pitch` its width and height.
+    pitch : int, optional
+        Bytes from a row to the next; without it device memory is one-dimensional.
+    nbytes : int, optional
+        Size of one-dimensional device memory (default: that of the allocation).
+    address_mode : address_mode or sequence of three
+        What happens outside, in each dimension.
+    filter_mode, mipmap_filter_mode : filter_mode
+        Within a level and between levels.
+    flags : int
+        `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, `TRSF_SRGB`, `TRSF_SEAMLESS_CUBEMAP`.
+    mipmap_level_bias, mipmap_level_clamp, max_anisotropy, border_color
+        As in ``CUDA_TEXTURE_DESC``.
+    """
+    several = np.iterable(address_mode) and not isinstance(address_mode, str)
+    modes = [_mode("address_mode", m) for m in (address_mode if several else [address_mode])]
+    sampling = {
+        "address_mode": (modes + modes[-1:] * 3)[:3],
+        "filter_mode": _mode("filter_mode", filter_mode),
+        "flags": int(flags),
+        "mipmap_filter_mode": _mode("filter_mode", mipmap_filter_mode),
+        "mipmap_level_bias": float(mipmap_level_bias),
+        "mipmap_level_clamp": tuple(map(float, mipmap_level_clamp)),
+        "max_anisotropy": int(max_anisotropy),
+        "border_color": [float(c) for c in border_color],
+    }
+    if descr is None:
+        if not isinstance(source, (Array, MipmappedArray)):
+            shown = type(source).__name__
+            raise TypeError(f"source is of type {shown}; expected an Array or MipmappedArray, or descr= beside memory")
+        return TextureObject._from_array(source, sampling)
+    if pitch is not None:
+        return TextureObject._from_pitched(source, pitch, descr, sampling)
+    nbytes = source.nbytes if nbytes is None else nbytes
+    return TextureObject._from_linear(source, nbytes, int(descr.format), descr.num_channels, sampling)

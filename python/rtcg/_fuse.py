@@ -1,0 +1,125 @@
+"""`rtcg.fuse`: a chain of array operations becomes one kernel."""
+
+import functools
+import linecache
+
+from rtcg import _native
+from rtcg._native import FusionError
+
+__all__ = ["FusionError", "fuse"]
+
+
+class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
+    """Compute array operations together, as one kernel instead of one each.
+
+    As a decorator, ``@rtcg.fuse`` makes one kernel of the operations of a function; as a context,
+    ``with rtcg.fuse():`` of those inside of the block.
+
+    Parameters
+    ----------
+    function : callable, optional
+        What the decorator stands above.
+
+    Notes
+    -----
+    Inside, operations element by element (operators, comparisons, NumPy's functions of arrays such as
+    ``np.exp``, ``np.where``, ``astype``, ``out=`` and operators in place) return arrays whose memory
+    does not exist yet, with the shape and dtype that they would have anyway. They are computed when
+    the block or the function ends, or when something needs their memory: `GPUArray.get`, printing, a
+    kernel, an operation that is not element by element. Arrays that nothing refers to by then, such as
+    the intermediate results of an expression, are never stored. A reduction of such an array is
+    computed at once, in one kernel with the expression.
+
+    Results equal those of the separate operations bit for bit. Different shapes make different
+    kernels. Nothing waits for the device.
+
+    A block ends in the same way when an exception leaves it. Blocks nest; the outermost counts. They
+    belong to their thread.
+
+    Raises
+    ------
+    FusionError
+        If a decorated function reads elements of an array, as ``if a > 0`` does. The message names
+        the line. (In a block this is allowed: it computes what was deferred so far.)
+
+    Examples
+    --------
+    >>> @rtcg.fuse
+    ... def smooth(x, y, t):
+    ...     return np.where(x > y, x * t + y * (1 - t), np.sqrt(y))
+    """
+
+    def __new__(cls, function=None):
+        if function is None:
+            return super().__new__(cls)
+        if not callable(function):
+            raise TypeError(f"rtcg.fuse takes a function, got {type(function).__name__}")
+        return _fused(function)
+
+    def __call__(self, function):
+        return _fused(function)
+
+    def __enter__(self):
+        _native.fuse_enter(False)
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        _leave(False, kind is not None)
+        return False
+
+    @staticmethod
+    def flush():
+        """Compute what this thread has deferred so far, as before work that uses addresses from elsewhere."""
+        _native.fuse_flush()
+
+
+def _leave(traced, is_failing):
+    """End a block; an exception that is on its way is not replaced by one that follows from it."""
+    try:
+        _native.fuse_leave(traced)
+    except Exception:
+        if not is_failing:
+            raise
+
+
+def _fused(function):
+    @functools.wraps(function)
+    def fused(*args, **kwargs):
+        _native.fuse_enter(True)
+        failing = True
+        try:
+            result = function(*args, **kwargs)
+            failing = False
+        except FusionError as error:
+            raise _named(function, error) from None
+        finally:
+            _leave(True, failing)
+        return result
+
+    return fused
+
+
+def _named(function, error):
+    """The error with the line of the function, or of what it called, that read elements."""
+    if getattr(error, "line", None) is not None:
+        return error
+    frames = []
+    step = error.__traceback__
+    while step is not None:
+        frames.append((step.tb_frame.f_code, step.tb_lineno))
+        step = step.tb_next
+    # The last frame outside of this package is the user's.
+    own = [(code, line) for code, line in frames[1:] if not _is_ours(code)] or frames[-1:]
+    code, line = own[-1]
+    text = linecache.getline(code.co_filename, line).strip()
+    name = getattr(function, "__name__", "a function")
+    named = FusionError(
+        f"{code.co_filename}:{line}: `{text}` in the fused function {name}() needs elements of an array, which are "
+        f"not computed yet; use rtcg.numpy.where() in place of a branch, or return the array"
+    )
+    named.line = line
+    return named
+
+
+def _is_ours(code):
+    return code.co_filename.rpartition("/")[0] == __file__.rpartition("/")[0]

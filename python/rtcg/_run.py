@@ -1,0 +1,32 @@
+"""Runs a program as ``python program.py`` or ``python -m module`` would."""
+
+import os
+import runpy
+import sys
+
+
+def run_program(arguments, first=None):
+    """Run a program in this process, as ``__main__``.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The path of a script, or ``-m`` and the name of a module, then the program's own arguments.
+    first : path, optional
+        Searched for modules before all other folders.
+    """
+    arguments = list(arguments)
+    as_module = arguments[:1] == ["-m"]
+    if as_module:
+        del arguments[0]
+    if not arguments:
+        raise SystemExit("no program was named")
+    program = arguments[0]
+    sys.argv[:] = arguments
+    sys.path.insert(0, os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))
+    if first is not None:
+        sys.path.insert(0, first)
+    if as_module:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(program, run_name="__main__")

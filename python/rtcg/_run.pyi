@@ -1,0 +1,3 @@
+from collections.abc import Sequence
+
+def run_program(arguments: Sequence[str], first: str | None = None) -> None: ...

@@ -1,0 +1,46 @@
+"""Checked execution on the virtual GPU: memory errors, uninitialised reads, races, leaks.
+
+Nothing here concerns a real GPU. `docs/checking.md` documents what is found and what it costs.
+"""
+
+from rtcg import _native
+
+__all__ = ["clear", "enable", "findings", "set_schedule"]
+
+
+def enable(checks="all"):
+    """Choose the checks of this process, as the environment variable ``RTCG_CHECK`` does.
+
+    Parameters
+    ----------
+    checks : str
+        A list such as ``"memory,init"``: ``memory``, ``init``, ``race``, ``sync``, ``leak``,
+        ``fatal`` (every finding ends its launch), or ``all``; ``"1"`` is all but ``leak``.
+
+    Raises
+    ------
+    RuntimeError
+        If a context exists already.
+    """
+    _native.check_enable(checks)
+
+
+def findings():
+    """Return what was found so far, a dictionary for each place in the program."""
+    return _native.check_findings()
+
+
+def clear():
+    """Forget what was found."""
+    _native.check_clear()
+
+
+def set_schedule(order):
+    """Set the order in which threads of the launches that follow run.
+
+    Parameters
+    ----------
+    order : str
+        ``"normal"``, ``"deterministic"`` or ``"chaos:SEED"``, as in ``RTCG_SCHEDULE``.
+    """
+    _native.set_schedule(order)

@@ -1,0 +1,6 @@
+"""Importing this module makes a context on a device that drives the current OpenGL context."""
+
+import pycuda.gl
+from rtcg import _autocontext
+
+_autocontext.provide(globals(), pycuda.gl.make_context)

@@ -1,0 +1,10 @@
+"""Scans under the names that PyCUDA has; `rtcg.scan` documents them and has more."""
+
+from rtcg.scan import (
+    ExclusiveScanKernel as ExclusiveScanKernel,
+    InclusiveScanKernel as InclusiveScanKernel,
+)
+
+__all__ = [
+    "ExclusiveScanKernel", "InclusiveScanKernel",
+]  # fmt: skip

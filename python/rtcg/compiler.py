@@ -1,0 +1,466 @@
+"""From CUDA C++ source to loaded modules.
+
+NVRTC compiles, in this process; nvcc is used when it is named or an option needs it. Compiled
+programs are cached on disk, see :func:`compile`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rtcg import _native
+from rtcg._compile_error import CompileError
+
+__all__ = [
+    "DEFAULT_NVCC_FLAGS",
+    "CompileError",
+    "CudaModule",
+    "DynamicModule",
+    "DynamicSourceModule",
+    "SourceModule",
+    "compile",
+    "compile_plain",
+    "get_nvcc_version",
+    "preprocess_source",
+]
+
+#: Options used where none are given; from the environment variable ``PYCUDA_DEFAULT_NVCC_FLAGS``.
+DEFAULT_NVCC_FLAGS: list[str] = _native.default_nvcc_flags()
+
+
+@cache
+def get_nvcc_version(nvcc):
+    """Return the version text of the compiler that `nvcc` stands for.
+
+    The default name ``"nvcc"`` stands for NVRTC; any other name is a program.
+    """
+    version, _ = _native.compiler_info(nvcc)
+    return version
+
+
+def preprocess_source(source, options, nvcc):
+    """Return `source` after nvcc's preprocessor. Needs a program nvcc; NVRTC cannot do this.
+
+    Nothing in this package needs the preprocessed text: the cache knows the headers by itself.
+    """
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "kernel.cu"
+        path.write_text(str(source))
+        command = [nvcc, "--preprocess", *options, str(path), "--compiler-options", "-P"]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise CompileError(f"nvcc could not be started to preprocess: {error}", command) from error
+    if result.returncode != 0:
+        raise CompileError("nvcc preprocessing failed", command, result.stdout, result.stderr)
+    return result.stdout
+
+
+def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+    """Compile `source` as it is, without ``extern "C"`` and default options.
+
+    See :func:`compile` for the parameters.
+    """
+    return _run(_program(source, nvcc, options, keep, True, None, None, cache_dir, None, target))
+
+
+def compile(
+    source,
+    nvcc="nvcc",
+    options=None,
+    keep=False,
+    no_extern_c=False,
+    arch=None,
+    code=None,
+    cache_dir=None,
+    include_dirs=None,
+    target="cubin",
+):
+    """Compile CUDA C++ and return the binary.
+
+    Parameters
+    ----------
+    source : str or object with ``str()``
+        Source text. Unless `no_extern_c`, it is put inside ``extern "C" { }``, so that kernels keep
+        their names; headers of the C library, of CUDA and of this package may be included all the
+        same.
+    nvcc : str
+        ``"nvcc"`` lets NVRTC compile. Any other name or path is a program to run.
+    options : sequence of str, optional
+        Options in nvcc's spelling; :data:`DEFAULT_NVCC_FLAGS` when not given.
+    keep : bool
+        Keep the compiler's input and output in a directory, whose name is printed.
+    arch, code : str, optional
+        As nvcc's ``-arch`` and ``-code``. By default the device of the current context.
+    cache_dir : path or False, optional
+        Where compiled programs are kept: by default ``PYCUDA_CACHE_DIR`` or ``~/.cache/pycuda``.
+        ``False`` switches the cache off, as does the environment variable ``PYCUDA_DISABLE_CACHE``.
+        An entry is used again only when source, options, every included header and the compiler
+        are the same.
+    include_dirs : sequence of path, optional
+        Searched for headers before all other directories.
+    target : {"cubin", "ptx", "fatbin", "ltoir"}
+        What to compile to. A device without machine code of its own (the virtual GPU) gets PTX
+        where a cubin is requested. ``"ltoir"`` (an addition to PyCUDA) is what
+        :class:`rtcg.driver.Linker` takes as ``jit_input_type.NVVM`` and optimises as a whole;
+        with the option ``-dlto`` the program is optimised so by itself. Both need NVIDIA's
+        library nvJitLink (``pip install nvidia-nvjitlink``), but no GPU.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    CompileError
+        With the compiler's log, its options and the source lines concerned.
+
+    Notes
+    -----
+    The interpreter is released while the compiler runs.
+    """
+    settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+    return _run(settings.program(source, target))
+
+
+class _Settings:
+    """How to compile: the parameters that :func:`compile` and the classes below share."""
+
+    def __init__(self, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs):
+        self.nvcc = nvcc
+        self.options = options
+        self.keep = keep
+        self.no_extern_c = no_extern_c
+        self.arch = arch
+        self.code = code
+        self.cache_dir = cache_dir
+        self.include_dirs = _list_of("include_dirs", include_dirs)
+
+    def program(self, source, target="cubin", options=None, name_expressions=()):
+        """What the native module compiles; `options` in place of those given at first."""
+        from rtcg import driver
+
+        options = self.options if options is None else options
+        options = _list_of("options", DEFAULT_NVCC_FLAGS if options is None else options)
+        keep, cache_dir = self.keep, self.cache_dir
+        if getattr(driver, "CUDA_DEBUGGING", False):
+            keep, cache_dir = True, False
+            options += ["-g", "-G"]
+        return _program(
+            source, self.nvcc, options, keep, self.no_extern_c, self.arch, self.code, cache_dir, self.include_dirs,
+            target, name_expressions,
+        )  # fmt: skip
+
+
+def _list_of(name, values):
+    """`values` as a list; a text in place of a sequence would be taken letter by letter."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is {values!r}; expected a sequence, such as [{values!r}]")
+    return list(values or ())
+
+
+def _is_text(source):
+    """Whether `source` is a text, or makes one of itself: numbers, containers and classes make no source."""
+    if isinstance(source, str):
+        return True
+    plain = (bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, type, type(None))
+    return not isinstance(source, plain) and type(source).__str__ is not object.__str__
+
+
+def _program(
+    source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
+):
+    if not _is_text(source):
+        shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
+        raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
+    request = (
+        source if isinstance(source, str) else str(source),
+        nvcc,
+        [str(option) for option in _list_of("options", options)],
+        bool(keep),
+        bool(no_extern_c),
+        arch,
+        code,
+        cache_dir,
+        _list_of("include_dirs", include_dirs),
+        target,
+    )
+    return _native.Program(request, _list_of("name_expressions", name_expressions))
+
+
+def _run(program):
+    """The binary; what the compiler has to say is a warning, once."""
+    binary, log, from_cache = program.compile()
+    if log and not from_cache:
+        _warn(f"The CUDA compiler succeeded, but said the following:\n{log}")
+    return binary
+
+
+def _warn(text):
+    from rtcg.driver import _tell_user
+
+    _tell_user(text)
+
+
+class CudaModule:
+    """Base of the classes that compile and load: forwards to the loaded ``module``."""
+
+    #: Knows the names of C++, where the module was compiled from one source.
+    _program = None
+
+    def _look_up(self, what, name):
+        if self._program is None:
+            return getattr(self.module, what)(name)
+        return getattr(self._program, what)(self.module, name)
+
+    def get_function(self, name):
+        """Return the kernel `name`, a :class:`rtcg.driver.Function`.
+
+        Of a :class:`SourceModule` with `no_extern_c`, `name` may be any name of C++: ``"ns::f"``,
+        ``"f<float, 3>"``, or that of a kernel without C linkage. An instance of a template that the
+        source does not use is compiled when it is first requested (and cached), into a module of its
+        own, which shares no variables with the others: a warning names those that are there twice.
+        Names given as `name_expressions` are compiled with the rest.
+        """
+        return self._look_up("get_function", name)
+
+    def get_global(self, name):
+        """Return ``(address, number of bytes)`` of a variable; `name` as for :meth:`get_function`."""
+        return self._look_up("get_global", name)
+
+    def get_texref(self, name):
+        """Return the :class:`rtcg.driver.TextureReference` of this name."""
+        return self._look_up("get_texref", name)
+
+    def get_surfref(self, name):
+        """Return the :class:`rtcg.driver.SurfaceReference` of this name."""
+        return self._look_up("get_surfref", name)
+
+    def get_global_array(self, name, dtype, shape=None):
+        """Return a variable as a :class:`rtcg.numpy.GPUArray`, which shares its memory.
+
+        Parameters
+        ----------
+        name : str
+            As for :meth:`get_global`.
+        dtype : dtype
+        shape : tuple of int, optional
+            By default one dimension, of as many elements as there are.
+        """
+        from rtcg.driver import _global_array
+
+        return _global_array(self.module, name, self.get_global(name), dtype, shape)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        from rtcg import _display
+
+        return _display.bundle(self, self.module._repr_html_())
+
+    def _check_arch(self, arch):
+        if arch is None:
+            return
+        from rtcg.driver import Context
+
+        device = Context.get_device()
+        digits = "".join(c for c in str(arch).rpartition("_")[2] if c.isdigit())
+        if not digits:
+            return
+        asked = divmod(int(digits), 10)
+        if asked > device.compute_capability():
+            _warn(f"trying to compile for {arch}, which this device does not have")
+
+
+class SourceModule(CudaModule):
+    """CUDA C++ source, compiled and loaded into the current context.
+
+    Parameters are those of :func:`compile`, and
+
+    Parameters
+    ----------
+    name_expressions : sequence of str, optional
+        C++ names that will be used, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an
+        addition to PyCUDA; see :meth:`get_function`).
+
+    Attributes
+    ----------
+    module : rtcg.driver.Module
+    """
+
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        name_expressions=(),
+    ):
+        from rtcg.driver import Context, module_from_buffer
+
+        # Compiled for the device of the context that it will be loaded into.
+        Context.get_device()
+        self._check_arch(arch)
+        settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._program = settings.program(source, name_expressions=name_expressions)
+        binary = _run(self._program)
+        self.module = module_from_buffer(binary)
+        # Kernels check their arguments by the types that the source declares.
+        self._program.declare(self.module)
+
+
+class DynamicModule(CudaModule):
+    """A program linked by the driver from several sources, objects and libraries.
+
+    Each ``add_*`` method returns the module, so that they can be chained; :meth:`link` comes last.
+
+    Parameters
+    ----------
+    link_options : list of (jit_option, int), optional
+        Options for the linker. ``(jit_option.LTO, 1)`` optimises across all inputs, also fat binaries
+        and objects that nvcc made with ``-dlto``.
+    message_handler : callable, optional
+        Called as ``handler(success, info_log, error_log)``.
+    log_verbose : bool
+        Ask the linker for a longer log.
+    cuda_libdir : path, optional
+        Directory that :meth:`add_stdlib` searches first.
+
+    The other parameters are those of :func:`compile`, for :meth:`add_source`.
+    """
+
+    def __init__(
+        self,
+        nvcc="nvcc",
+        link_options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        message_handler=None,
+        log_verbose=False,
+        cuda_libdir=None,
+    ):
+        from rtcg.driver import Context, Linker
+
+        capability = Context.get_device().compute_capability()
+        if capability < (3, 5):
+            raise Exception(f"DynamicModule needs a device of compute capability 3.5, this one has {capability}")
+        self._settings = _Settings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self.cuda_libdir = cuda_libdir
+        self.libdir, self.libptn = None, None
+        self.module = None
+        self.linker = Linker(message_handler, link_options, log_verbose)
+        self._check_arch(arch)
+
+    def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
+        """Compile `source` to PTX and add it under `name`.
+
+        With ``-dlto`` among the options it is compiled to LTO-IR: functions of such sources are inlined
+        into each other when they are linked. Options about arithmetic (``-fmad``, ``-use_fast_math``)
+        then hold for all of them. Needs the wheel ``nvidia-nvjitlink``.
+        """
+        options = _list_of("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
+        if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
+            # What is to be linked with other programs may name their functions.
+            options.append("-rdc=true")
+        from rtcg.driver import jit_input_type
+
+        lto_options = _native.lto_options([str(option) for option in options])
+        if lto_options is None:
+            image, kind = _run(self._settings.program(source, "ptx", options)), jit_input_type.PTX
+        else:
+            self.linker.add_lto_options(lto_options)
+            image, kind = _run(self._settings.program(source, "ltoir", options)), jit_input_type.NVVM
+        self.linker.add_data(image, kind, name)
+        return self
+
+    def add_data(self, data, input_type, name="unknown"):
+        """Add an image of a `jit_input_type`."""
+        self.linker.add_data(data, input_type, name)
+        return self
+
+    def add_file(self, filename, input_type):
+        """Add a file of a `jit_input_type`."""
+        self.linker.add_file(filename, input_type)
+        return self
+
+    def add_stdlib(self, libname):
+        """Add one of CUDA's own libraries, such as ``"cudadevrt"``."""
+        from rtcg.driver import jit_input_type
+
+        self.linker.add_file(self._find_library(libname), jit_input_type.LIBRARY)
+        return self
+
+    def _find_library(self, libname):
+        import os
+
+        directories = _library_directories(self.cuda_libdir)
+        file = f"{libname}.lib" if os.name == "nt" else f"lib{libname}.a"
+        for directory in directories:
+            path = os.path.join(directory, file)
+            if os.path.isfile(path):
+                return path
+        if not directories:
+            raise RuntimeError("no directory with CUDA's libraries was found; pass cuda_libdir or set CUDA_HOME")
+        raise OSError(f"{file} is in none of {', '.join(directories)}")
+
+    def link(self):
+        """Link what was added and load it; returns the module."""
+        self.module = self.linker.link_module()
+        self.linker = None
+        return self
+
+
+def _library_directories(first):
+    """Existing directories that may hold CUDA's static libraries."""
+    import os
+    import sys
+
+    candidates = [] if first is None else [os.fspath(first)]
+    for variable in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
+        root = os.environ.get(variable)
+        if root:
+            candidates += [os.path.join(root, name) for name in ("lib64", "lib", os.path.join("lib", "x64"))]
+    candidates += [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
+    for path in sys.path:
+        candidates += [
+            os.path.join(path, "nvidia", "cu13", "lib"),
+            os.path.join(path, "nvidia", "cuda_runtime", "lib"),
+        ]
+    candidates += ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]
+    return [path for path in dict.fromkeys(candidates) if os.path.isdir(path)]
+
+
+class DynamicSourceModule(DynamicModule):
+    """One source linked with CUDA's device runtime, for kernels that launch kernels.
+
+    Parameters are those of :func:`compile`, and `cuda_libdir` of :class:`DynamicModule`.
+    """
+
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        cuda_libdir=None,
+    ):
+        super().__init__(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs, cuda_libdir=cuda_libdir)
+        self.add_source(source, nvcc_options=options)
+        self.add_stdlib("cudadevrt")
+        self.link()

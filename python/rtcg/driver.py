@@ -1,0 +1,494 @@
+"""CUDA's driver API: devices, contexts, memory, modules, streams, events, launches.
+
+The same functions work on a real GPU and on the virtual one; `Device.is_virtual` says which it is.
+"""
+
+import abc
+import sys
+import warnings
+
+from rtcg import _native
+from rtcg._compile_error import CompileError
+from rtcg._cuda_arrays import (
+    TR_DEFAULT,
+    TRSA_OVERRIDE_FORMAT,
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    TRSF_SEAMLESS_CUBEMAP,
+    TRSF_SRGB,
+    ArrayDescriptor,
+    ArrayDescriptor3D,
+    bind_array_to_texref,
+    dtype_to_array_format,
+    expect_array as _expect_array,
+    gpuarray_to_array,
+    make_multichannel_2d_array,
+    matrix_to_array,
+    matrix_to_texref,
+    np_to_array,
+    texture_object,
+)
+from rtcg._enums import *  # noqa: F403
+from rtcg._enums import mem_attach_flags
+from rtcg._lazy import np
+from rtcg._native import (
+    AddressRange,
+    AlignedHostAllocation,
+    Array,
+    Context,
+    Device,
+    DeviceAllocation,
+    DeviceMemoryPool,
+    Error,
+    Event,
+    Function,
+    Graph,
+    GraphAllocation,
+    GraphExec,
+    GraphNode,
+    IPCMemoryHandle,
+    Kernel,
+    LaunchError,
+    Library,
+    Linker,
+    LogicError,
+    ManagedAllocation,
+    Mapping,
+    Memcpy2D,
+    Memcpy3D,
+    Memcpy3DPeer,
+    MemoryError,
+    MemoryPool,
+    MipmappedArray,
+    Module,
+    PageLockedAllocator,
+    PagelockedHostAllocation,
+    PageLockedMemoryPool,
+    PhysicalMemory,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+    RegisteredHostMemory,
+    RuntimeError,
+    Stream,
+    StreamCapture,
+    SurfaceObject,
+    SurfaceReference,
+    TextureObject,
+    TextureReference,
+    exchange_capture_mode,
+    get_driver_version,
+    have_gl_ext,
+    init,
+    initialize_profiler,
+    library_from_buffer,
+    library_from_file,
+    mem_advise,
+    mem_alloc,
+    mem_alloc_async,
+    mem_alloc_pitch,
+    mem_get_address_range,
+    mem_get_granularity,
+    mem_get_info,
+    mem_get_ipc_handle,
+    mem_prefetch_async,
+    mem_range_get_attribute,
+    memcpy_atoa,
+    memcpy_atod,
+    memcpy_atoh,
+    memcpy_dtoa,
+    memcpy_dtod,
+    memcpy_dtod_async,
+    memcpy_dtoh,
+    memcpy_dtoh_async,
+    memcpy_htoa,
+    memcpy_htod,
+    memcpy_htod_async,
+    memcpy_peer,
+    memcpy_peer_async,
+    memset_d2d8,
+    memset_d2d8_async,
+    memset_d2d16,
+    memset_d2d16_async,
+    memset_d2d32,
+    memset_d2d32_async,
+    memset_d8,
+    memset_d8_async,
+    memset_d16,
+    memset_d16_async,
+    memset_d32,
+    memset_d32_async,
+    module_from_buffer,
+    module_from_file,
+    pointer_get_attribute,
+    start_profiler,
+    stop_profiler,
+)
+
+__all__ = [
+    "AddressRange", "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D",
+    "CUDA_DEBUGGING", "CompileError", "Context", "Device", "DeviceAllocation", "DeviceMemoryPool", "Error", "Event",
+    "Function", "Graph", "GraphAllocation", "GraphExec", "GraphNode", "HostAllocation", "HostPointer",
+    "IPCMemoryHandle", "In", "InOut", "Kernel", "LaunchError", "Library", "Linker", "LogicError", "ManagedAllocation",
+    "Mapping", "Memcpy2D", "Memcpy3D", "Memcpy3DPeer", "MemoryError", "MemoryPool", "MipmappedArray", "Module", "Out",
+    "PageLockedAllocator", "PageLockedMemoryPool", "PagelockedHostAllocation", "PhysicalMemory", "PointerHolderBase",
+    "PooledDeviceAllocation", "PooledHostAllocation", "RegisteredHostMemory", "RuntimeError", "Stream", "StreamCapture",
+    "SurfaceObject", "SurfaceReference", "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER",
+    "TRSF_SEAMLESS_CUBEMAP", "TRSF_SRGB", "TR_DEFAULT", "TextureObject", "TextureReference", "aligned_empty",
+    "aligned_empty_like", "aligned_zeros", "aligned_zeros_like", "bind_array_to_texref",
+    "dtype_to_array_format", "exchange_capture_mode", "from_device", "from_device_like",
+    "get_driver_version", "get_version", "gpuarray_to_array", "have_gl_ext", "init", "initialize_profiler",
+    "library_from_buffer", "library_from_file", "make_multichannel_2d_array", "managed_empty", "managed_empty_like",
+    "managed_zeros", "managed_zeros_like", "matrix_to_array", "matrix_to_texref", "mem_advise", "mem_alloc",
+    "mem_alloc_async", "mem_alloc_like", "mem_alloc_pitch", "mem_get_address_range", "mem_get_granularity",
+    "mem_get_info", "mem_get_ipc_handle", "mem_prefetch_async", "mem_range_get_attribute", "memcpy_atoa", "memcpy_atod",
+    "memcpy_atoh", "memcpy_dtoa", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htoa",
+    "memcpy_htod", "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async", "memset_d16", "memset_d16_async",
+    "memset_d2d16", "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async", "memset_d2d8", "memset_d2d8_async",
+    "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async", "module_from_buffer", "module_from_file",
+    "np_to_array", "pagelocked_empty", "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like",
+    "pointer_get_attribute", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory", "set_debugging",
+    "start_profiler", "stop_profiler", "texture_object", "to_device",
+]  # fmt: skip
+
+HostAllocation = PagelockedHostAllocation
+
+CUDA_DEBUGGING = False
+
+
+def set_debugging(flag=True):
+    """Compile with debug information and without the cache from now on; with False no longer. Sets `CUDA_DEBUGGING`."""
+    global CUDA_DEBUGGING
+    CUDA_DEBUGGING = flag
+
+
+def _is_import_system(frame):
+    return "importlib" in frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def _is_users(frame):
+    ours = frame.f_globals.get("__name__", "").partition(".")[0] in ("rtcg", "pycuda")
+    return not ours and not _is_import_system(frame)
+
+
+def _tell_user(text):
+    """Warn in the name of the user's line that led here, through however many modules of this package."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and not _is_users(frame):
+        # `warnings` does not count the frames of the import system.
+        level += not _is_import_system(frame)
+        frame = frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
+_native.set_notice_handler(_tell_user)
+
+
+def get_version():
+    """Version of CUDA that this package was written for, ``(major, minor, revision)``."""
+    return (13, 0, 0)
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+class PointerHolderBase:
+    """Base for objects that stand for a device address: subclasses define ``get_pointer()``."""
+
+    def get_pointer(self):
+        """The device address as an int."""
+        raise NotImplementedError("subclasses of PointerHolderBase define get_pointer()")
+
+    def as_buffer(self, size, offset=0):
+        """A writable memoryview over the address; only for memory that the host can reach."""
+        return _native.view_address(int(self.get_pointer()), size, offset)
+
+    def __int__(self):
+        return int(self.get_pointer())
+
+    def __index__(self):
+        return int(self.get_pointer())
+
+
+def mem_alloc_like(ary):
+    """New device memory of ``ary.nbytes`` bytes, a `DeviceAllocation` with undefined contents.
+
+    `ary` may be anything that has ``nbytes``, else it is a `TypeError`; lack of memory is a `MemoryError`.
+    """
+    if not hasattr(ary, "nbytes"):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected an array, which has nbytes")
+    return mem_alloc(ary.nbytes)
+
+
+def to_device(bf_obj):
+    """New device memory with a copy of `bf_obj`, a contiguous array or buffer (C or Fortran order).
+
+    Waits until the copy is done. What is no buffer is a `TypeError`, one that is not contiguous a
+    `ValueError`, lack of memory a `MemoryError`.
+    """
+    # A memoryview knows no dates and no half precision.
+    try:
+        nbytes = bf_obj.nbytes if hasattr(bf_obj, "nbytes") else memoryview(bf_obj).nbytes
+    except TypeError:
+        raise TypeError(f"bf_obj is a {type(bf_obj).__name__}; expected an array or another buffer") from None
+    memory = mem_alloc(nbytes)
+    memcpy_htod(memory, bf_obj)
+    return memory
+
+
+def from_device(devptr, shape, dtype, order="C"):
+    """A new array of `shape` and `dtype` with a copy of device memory; waits for the copy.
+
+    `devptr` is an allocation or an address, `order` "C" or "F". An allocation that is smaller than
+    the array, or was freed, is a `LogicError`.
+    """
+    shape, dtype, _, fortran = _geometry(shape, dtype, order)
+    array = np.empty(shape, dtype, "F" if fortran else "C")
+    memcpy_dtoh(array, devptr)
+    return array
+
+
+def from_device_like(devptr, other_ary):
+    """A new array of the shape, dtype and order of `other_ary` with a copy of device memory; waits for the copy.
+
+    Errors are those of `from_device`; what is no array is a `TypeError`.
+    """
+    _expect_array(other_ary, "other_ary")
+    array = np.empty_like(other_ary)
+    memcpy_dtoh(array, devptr)
+    return array
+
+
+class HostPointer(abc.ABC):
+    """What the classes of host memory have in common: the device may reach it."""
+
+    @abc.abstractmethod
+    def get_device_pointer(self):
+        """The device's address of the memory."""
+
+
+for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMemory):
+    HostPointer.register(_class)
+
+
+# -- host arrays that the device can reach ----------------------------------------------------
+
+
+def _geometry(shape, dtype, order):
+    """(shape, dtype, number of bytes, whether in Fortran order)"""
+    if not isinstance(order, str) or order not in ("C", "F"):
+        raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
+    try:
+        shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"shape is {shape!r}; expected an integer or several ({error})") from None
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shape is {shape}; expected no negative length")
+    dtype = np.dtype(dtype)
+    nbytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    return shape, dtype, max(nbytes, 1), order == "F"
+
+
+def _order_of(array):
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"array is of type {type(array).__name__}; expected a NumPy array")
+    if array.flags.c_contiguous:
+        return "C"
+    if array.flags.f_contiguous:
+        return "F"
+    raise ValueError("array is not contiguous; expected C or Fortran order")
+
+
+def _filled_with_zeros(array):
+    array.fill(0)
+    return array
+
+
+def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
+    """A page-locked array with undefined contents, which copies without a stop on the way.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype
+    order : {"C", "F"}
+        Anything else is a `LogicError`.
+    mem_flags : int
+        `host_alloc_flags`, or-ed.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``.base`` is its `PagelockedHostAllocation`, which frees the memory when it is deleted.
+
+    Raises
+    ------
+    MemoryError
+        The system has no more memory to lock.
+    """
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
+
+
+def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
+    """A page-locked array of zeros; arguments and errors as of `pagelocked_empty`."""
+    return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
+
+
+def pagelocked_empty_like(array, mem_flags=0):
+    """A page-locked array of the shape, dtype and order of `array`, see `pagelocked_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
+
+
+def pagelocked_zeros_like(array, mem_flags=0):
+    """A page-locked array of zeros of the shape, dtype and order of `array`; errors as of `pagelocked_empty_like`."""
+    return _filled_with_zeros(pagelocked_empty_like(array, mem_flags))
+
+
+def aligned_empty(shape, dtype, order="C", alignment=4096):
+    """An array with undefined contents whose address is a multiple of `alignment` bytes.
+
+    `shape`, `dtype`, `order` as of `pagelocked_empty`. ``.base`` is its `AlignedHostAllocation`. An
+    `alignment` that is no power of two is a `LogicError`. For `register_host_memory`.
+    """
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
+
+
+def aligned_zeros(shape, dtype, order="C", alignment=4096):
+    """An aligned array of zeros; arguments and errors as of `aligned_empty`."""
+    return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
+
+
+def aligned_empty_like(array, alignment=4096):
+    """An aligned array of the shape, dtype and order of `array`, see `aligned_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return aligned_empty(array.shape, array.dtype, order, alignment)
+
+
+def aligned_zeros_like(array, alignment=4096):
+    """An aligned array of zeros of the shape, dtype and order of `array`; errors as of `aligned_empty_like`."""
+    return _filled_with_zeros(aligned_empty_like(array, alignment))
+
+
+def managed_empty(shape, dtype, order="C", mem_flags=0):
+    """An array with undefined contents in memory that host and device share.
+
+    `shape`, `dtype`, `order` as of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, 0
+    means GLOBAL. ``.base`` is its `ManagedAllocation`, which kernels take as the array itself. Before
+    the host reads what a kernel wrote, wait for the kernel.
+    """
+    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
+
+
+def managed_zeros(shape, dtype, order="C", mem_flags=0):
+    """A managed array of zeros; arguments and errors as of `managed_empty`."""
+    return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
+
+
+def managed_empty_like(array, mem_flags=0):
+    """A managed array of the shape, dtype and order of `array`, see `managed_empty`.
+
+    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    """
+    order = _order_of(array)
+    return managed_empty(array.shape, array.dtype, order, mem_flags)
+
+
+def managed_zeros_like(array, mem_flags=0):
+    """A managed array of zeros of the shape, dtype and order of `array`; errors as of `managed_empty_like`."""
+    return _filled_with_zeros(managed_empty_like(array, mem_flags))
+
+
+def register_host_memory(ary, flags=0):
+    """Page-lock the memory of a contiguous array; returns an array that shares it.
+
+    `flags` are `mem_host_register_flags`, or-ed. ``.base`` of the result is the `RegisteredHostMemory`,
+    which keeps `ary` alive and unregisters it when it is deleted. What is no NumPy array is a `TypeError`, one
+    that is not contiguous a `ValueError`, memory that is registered already a `LogicError`.
+    """
+    if not isinstance(ary, np.ndarray):
+        raise TypeError(f"ary is of type {type(ary).__name__}; expected a NumPy array")
+    registered = RegisteredHostMemory(ary, flags)
+    return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
+
+
+py_memcpy_htoa = memcpy_htoa
+py_memcpy_atoh = memcpy_atoh
+
+
+def _global_array(module, name, place, dtype, shape):
+    """A variable of a module as a GPUArray over its memory, which holds the module."""
+    from rtcg.numpy import GPUArray
+
+    address, nbytes = place
+    dtype = np.dtype(dtype)
+    if shape is None:
+        if nbytes % dtype.itemsize:
+            raise ValueError(f"{name!r} has {nbytes} bytes, which is no whole number of {dtype}")
+        shape = (nbytes // dtype.itemsize,)
+    shape, dtype, wanted, _ = _geometry(shape, dtype, "C")
+    if wanted > nbytes:
+        raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {name!r} has {nbytes} bytes")
+    return GPUArray(shape, dtype, base=module, gpudata=address)
+
+
+# -- arguments that copy themselves -----------------------------------------------------------
+
+
+class ArgumentHandler:
+    """A kernel argument that copies an array around the launch.
+
+    Attributes
+    ----------
+    array : numpy.ndarray
+        The array on the host.
+    dev_alloc : DeviceAllocation or None
+        Its memory on the device, made when first needed.
+    """
+
+    def __init__(self, ary):
+        self.array = ary
+        self.dev_alloc = None
+
+    def get_device_alloc(self):
+        """The memory on the device, of the size of the array."""
+        if self.dev_alloc is None:
+            try:
+                self.dev_alloc = mem_alloc_like(self.array)
+            except TypeError as error:
+                kind = type(self.array).__name__
+                raise TypeError(f"could not determine array length of a {kind}: expected a numpy array") from error
+        return self.dev_alloc
+
+    def pre_call(self, stream):
+        """Called before the launch."""
+
+
+class In(ArgumentHandler):
+    """Copied to the device before the launch."""
+
+    def pre_call(self, stream):
+        if stream is None:
+            memcpy_htod(self.get_device_alloc(), self.array)
+        else:
+            memcpy_htod_async(self.get_device_alloc(), self.array, stream)
+
+
+class Out(ArgumentHandler):
+    """Copied back after the launch."""
+
+    def post_call(self, stream):
+        """Called when the kernel has finished."""
+        memcpy_dtoh(self.array, self.get_device_alloc())
+
+
+class InOut(In, Out):
+    """Copied to the device before the launch, and back after it."""

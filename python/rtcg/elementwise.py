@@ -1,0 +1,76 @@
+"""Kernels that execute a C snippet for each element of arrays, of any layout and broadcast."""
+
+import numpy as np
+
+from rtcg import _native
+from rtcg._arguments import ScalarArg, VectorArg, arguments_of
+
+__all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg"]
+
+
+class ElementwiseKernel(_native.ElementwiseKernel):
+    """A kernel that executes a C snippet for each element.
+
+    Parameters
+    ----------
+    arguments : str or sequence
+        C declarations such as ``"float a, float *x, const int *y"``, or `VectorArg` and `ScalarArg`.
+    operation : str
+        Statements over ``i``; also known are ``n``, ``tid``, ``total_threads`` and ``cta_start``.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the compiler's input and output.
+    options : sequence of str, optional
+        Options for the compiler.
+    preamble : str
+        Source before the kernel: functions, types.
+    loop_prep, after_loop : str
+        Statements before and after the loop over ``i``.
+
+    Notes
+    -----
+    Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
+    that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
+    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; non-contiguous arrays
+    are then indexed in C order, by way of contiguous copies. A `range` is not compared with the sizes of arrays, since
+    the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
+    writes it, as in any kernel.
+
+    A call raises TypeError where an array's elements are of another kind or size than its argument declares. Integers
+    of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
+    memory without a type (``array.gpudata``) is taken as it is; ``RTCG_ARGUMENT_TYPES=0`` in the environment compares
+    sizes only. ValueError where an array lies in memory of another device that the current one has no access to.
+
+    Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
+    """
+
+    def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
+        arguments = arguments_of(arguments)
+        super().__init__(arguments, operation, name, keep, options, **kwargs)
+        self.arguments = tuple(arguments)
+
+    def generate_stride_kernel_and_types(self, use_range):
+        """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""
+        return prepared_kernel(ElementwiseModule(self, use_range), self.name, list(self.arguments), use_range)
+
+
+def prepared_kernel(module, name, arguments, use_range):
+    parts = [(np.int64, part) for part in ("start", "stop", "step")] if use_range else [(np.uint64, "n")]
+    arguments = arguments + [ScalarArg(dtype, part) for dtype, part in parts]
+    function = module.get_function(name)
+    function.prepare("".join(argument.struct_char for argument in arguments))
+    return module, function, arguments
+
+
+class ElementwiseModule:
+    """A program with the kernel of an :class:`ElementwiseKernel` for contiguous arrays."""
+
+    def __init__(self, kernel, use_range):
+        self._kernel, self._use_range = kernel, use_range
+
+    def get_function(self, name):
+        """Return the kernel, whose name is the one it was made with."""
+        if name != self._kernel.name:
+            raise ValueError(f"the module has the kernel {self._kernel.name!r}, not {name!r}")
+        return self._kernel._function(self._use_range)

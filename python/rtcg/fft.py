@@ -1,0 +1,294 @@
+"""Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
+
+The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
+whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
+single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
+are made on the device when they are first needed and kept, up to 64 MiB for each context. The first transform of a
+length and dtype compiles its kernels: some tenths of a second, one or two seconds on the virtual GPU; later ones, and
+other processes, take them from the caches.
+
+Parameters are NumPy's. `a`: an array of numbers or bool of any layout (host arrays are copied over; no bfloat16). `n`:
+the length along `axis`, cut or filled up with zeros to; that of the array by default, for `irfft` and `hfft` 2 (m - 1)
+for m elements. `norm`: "backward" (the default; inverse transforms divide by n), "forward" (the others do) or "ortho"
+(both by the root of n). `out`: a GPUArray of the result's shape. The transforms of several axes take the lengths `s` of
+`axes`. Results are new arrays from the allocator of `a`, or `out`. Errors: IndexError for axes that are not there,
+ValueError for lengths below 1, other norms and shapes of `out`, TypeError for elements that cannot be transformed.
+"""
+
+import operator as _operator
+import sys as _sys
+import warnings as _warnings
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg._native import array_fft as _array_fft
+from rtcg.driver import Context as _Context
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+_OPPOSITE = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _opposite(norm):
+    try:
+        return _OPPOSITE[norm]
+    except (KeyError, TypeError):
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
+
+
+def _scale(n, norm, is_forward):
+    """What the sums over `n` elements are multiplied by."""
+    norm = _opposite(norm) if is_forward else _opposite(_opposite(norm))
+    return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
+
+
+def _integer(name, value):
+    try:
+        return _operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected an integer") from None
+
+
+def _length(a, n, axis, default):
+    length = _at(a.shape, axis)
+    n = default(length) if n is None else _integer("n", n)
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    return n
+
+
+def _numbers(a, kinds="biufc", expected="numbers or bool"):
+    """The argument `a` on the device, of elements that can be transformed."""
+    try:
+        a = _xp._array(a)
+    except TypeError:
+        shown = f"an array of dtype {a.dtype}" if hasattr(a, "dtype") else repr(a)
+        raise TypeError(f"a is {shown}; expected an array of {expected}") from None
+    if a.dtype.kind not in kinds:
+        raise TypeError(f"a has dtype {a.dtype}; expected {expected}")
+    return a
+
+
+def _real_numbers(a):
+    return _numbers(a, "biuf", "real numbers or bool")
+
+
+def _stored(result, out):
+    """`result`, in `out` if that is given."""
+    if out is None:
+        return result
+    if not isinstance(out, _xp.GPUArray):
+        raise TypeError(f"out is of type {type(out).__name__}; expected a GPUArray, as the result is")
+    if out.shape != result.shape:
+        raise ValueError(f"output array has wrong shape: out has {out.shape}; expected {result.shape}")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"a result of dtype {result.dtype} cannot be stored in out of dtype {out.dtype}")
+    out[...] = result
+    return out
+
+
+def _transformed(kind, a, n, axis, norm, out):
+    """The transform along one axis."""
+    scale = _scale(n, norm, kind in ("fft", "rfft"))
+    result = _array_fft(a, kind, n, axis, scale)
+    if kind == "irfft" and a.dtype == np.float16:
+        result = result.astype(np.float16)
+    return _stored(result, out)
+
+
+def fft(a, n=None, axis=-1, norm=None, out=None):
+    """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
+    a = _numbers(a)
+    return _transformed("fft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def ifft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `fft`; see `numpy.fft.ifft`."""
+    a = _numbers(a)
+    return _transformed("ifft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def rfft(a, n=None, axis=-1, norm=None, out=None):
+    """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
+    a = _real_numbers(a)
+    return _transformed("rfft", a, _length(a, n, axis, int), axis, norm, out)
+
+
+def irfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `rfft`; see `numpy.fft.irfft`."""
+    a = _numbers(a)
+    return _transformed("irfft", a, _length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
+
+
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
+    a = _numbers(a)
+    n = _length(a, n, axis, lambda m: 2 * (m - 1))
+    return _transformed("irfft", _xp.conj(a), n, axis, _opposite(norm), out)
+
+
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `hfft`; see `numpy.fft.ihfft`."""
+    a = _real_numbers(a)
+    n = _length(a, n, axis, int)
+    return _stored(_xp.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out)
+
+
+# -- several axes -------------------------------------------------------------------------------------
+
+
+def _deprecated(message):
+    """Warns the caller of this module."""
+    frame, level = _sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals is globals():
+        frame, level = frame.f_back, level + 1
+    _warnings.warn(message, DeprecationWarning, stacklevel=level)
+
+
+def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
+    """Lengths of transforms and their axes, by NumPy's rules; transforms of real numbers need an axis for these."""
+    has_lengths = s is not None
+    if axes is not None:
+        try:
+            axes = list(axes)
+        except TypeError:
+            raise TypeError(f"axes is {axes!r}; expected a sequence of integers") from None
+    if has_lengths:
+        try:
+            s = list(s)
+        except TypeError:
+            raise TypeError(f"s is {s!r}; expected a sequence of integers") from None
+    else:
+        s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
+    if axes is None:
+        if has_lengths:
+            _deprecated(
+                "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
+            )
+        axes = list(range(-len(s), 0))
+    if len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if (is_real or is_inverse_real) and not axes:
+        raise IndexError("axes is (); expected one axis at least")
+    if is_inverse_real and not has_lengths:
+        s[-1] = 2 * (_at(a.shape, axes[-1]) - 1)
+    if None in s:
+        _deprecated("None in s is deprecated, as in NumPy 2.0: use -1")
+    return [_at(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
+
+
+def _at(shape, axis):
+    axis = _integer("axis", axis)
+    if not -len(shape) <= axis < len(shape):
+        raise np.exceptions.AxisError(axis, len(shape))
+    return shape[axis]
+
+
+def _over_axes(function, a, s, axes, norm, out):
+    a = _numbers(a)
+    s, axes = _lengths_and_axes(a, s, axes)
+    for k in reversed(range(len(axes))):
+        # Only the last result is one that the caller's array must have room for.
+        a = function(a, s[k], axes[k], norm, out if k == 0 else None)
+    return a if axes or out is None else _stored(a, out)
+
+
+def fftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform over several axes; see `numpy.fft.fftn`."""
+    return _over_axes(fft, a, s, axes, norm, out)
+
+
+def ifftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of `fftn`; see `numpy.fft.ifftn`."""
+    return _over_axes(ifft, a, s, axes, norm, out)
+
+
+def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform over two axes; see `numpy.fft.fft2`."""
+    return _over_axes(fft, a, s, axes, norm, out)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse of `fft2`; see `numpy.fft.ifft2`."""
+    return _over_axes(ifft, a, s, axes, norm, out)
+
+
+def rfftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
+    a = _real_numbers(a)
+    s, axes = _lengths_and_axes(a, s, axes, is_real=True)
+    a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
+    for k in range(len(axes) - 2, -1, -1):
+        a = fft(a, s[k], axes[k], norm, out if k == 0 else None)
+    return a
+
+
+def irfftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
+    a = _numbers(a)
+    s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
+    for n, axis in zip(s[:-1], axes[:-1], strict=True):
+        a = ifft(a, n, axis, norm)
+    return irfft(a, s[-1], axes[-1], norm, out)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
+    return rfftn(a, s, axes, norm, out)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
+    return irfftn(a, s, axes, norm, out)
+
+
+# -- frequencies --------------------------------------------------------------------------------------
+
+
+def _spacing(n, d, device):
+    """The distance of adjacent frequencies."""
+    if not isinstance(n, (int, np.integer)):
+        raise ValueError(f"n should be an integer: n is {n!r}; expected an integer of 1 or more")
+    if n < 0:
+        raise ValueError(f"negative dimensions are not allowed: n is {n}; expected 1 or more")
+    if not isinstance(d, (int, float, np.integer, np.floating)):
+        raise TypeError(f"d is {d!r}; expected a real number, the distance of samples")
+    if device is not None and device != _Context.get_device():
+        raise ValueError(f"device is {device!r}; expected None or the device of the current context")
+    return 1.0 / (n * d)
+
+
+def fftfreq(n, d=1.0, device=None):
+    """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
+    spacing = _spacing(n, d, device)
+    whole = _xp.arange(n)
+    return (whole - n * (whole >= (n + 1) // 2)) * spacing
+
+
+def rfftfreq(n, d=1.0, device=None):
+    """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
+    spacing = _spacing(n, d, device)
+    return _xp.arange(n // 2 + 1) * spacing
+
+
+def _rolled(x, axes, sign):
+    x = _xp._array(x)
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    if isinstance(axes, (int, np.integer)):
+        return _xp.roll(x, sign * (_at(x.shape, axes) // 2), axes)
+    return _xp.roll(x, [sign * (_at(x.shape, axis) // 2) for axis in axes], tuple(axes))
+
+
+def fftshift(x, axes=None):
+    """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
+    return _rolled(x, axes, 1)
+
+
+def ifftshift(x, axes=None):
+    """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
+    return _rolled(x, axes, -1)

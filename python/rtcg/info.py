@@ -1,0 +1,61 @@
+"""``python -m rtcg.info``: what this installation has; the first thing to run when something fails.
+
+Drivers and their devices, the compiler and its cache, libraries found, settings in force. ``--attributes``
+and ``--functions`` print more.
+"""
+
+import argparse
+import platform
+import sys
+import warnings
+from importlib import metadata
+
+from rtcg import _native
+
+__all__ = ["main", "report"]
+
+# Packages that matter to programs on GPUs.
+_PACKAGES = ("numpy", "ipython", "mako", "cupy", "numba", "torch", "cuda-python", "moderngl", "PyOpenGL")
+
+
+def _packages():
+    for name in _PACKAGES:
+        try:
+            yield f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            continue
+
+
+def report(*, attributes=False, functions=False):
+    """Return the report as text.
+
+    Parameters
+    ----------
+    attributes : bool
+        Include every attribute of every device.
+    functions : bool
+        Include every function of the driver API, and which driver has it.
+    """
+    from rtcg import __version__
+
+    lines = [
+        f"rtcg {__version__} in {__file__.rpartition('/')[0] or '.'}",
+        f"Python {platform.python_version()} in {sys.prefix}, {', '.join(_packages())}",
+    ]
+    with warnings.catch_warnings():
+        # The report itself says which devices are virtual.
+        warnings.simplefilter("ignore")
+        return "\n".join(lines) + "\n" + _native.report(attributes=attributes, functions=functions)
+
+
+def main(arguments=None):
+    """Print the report; `arguments` are by default those of the process."""
+    parser = argparse.ArgumentParser(prog="python -m rtcg.info", description=__doc__)
+    parser.add_argument("--attributes", action="store_true", help="every attribute of every device")
+    parser.add_argument("--functions", action="store_true", help="every function of the driver API")
+    arguments = parser.parse_args(arguments)
+    print(report(attributes=arguments.attributes, functions=arguments.functions), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,8 @@
+"""``python -m rtcg.info``: what this installation has; the first thing to run when something fails."""
+
+from collections.abc import Sequence
+
+__all__ = ["main", "report"]
+
+def report(*, attributes: bool = False, functions: bool = False) -> str: ...
+def main(arguments: Sequence[str] | None = None) -> None: ...

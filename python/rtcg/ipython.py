@@ -1,0 +1,176 @@
+"""The cell magic ``%%cuda_kernel`` for IPython and Jupyter; ``%load_ext rtcg`` turns it on."""
+
+import inspect
+import keyword
+import re
+import shlex
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from rtcg import _display
+
+__all__ = ["CudaMagics", "Kernel", "load_ipython_extension", "unload_ipython_extension"]
+
+_NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+# Such as `__launch_bounds__(128)`.
+_ATTRIBUTE = re.compile(r"__\w+__\s*\([^()]*\)")
+_KERNEL = re.compile(r"__global__\s[^;{}()]*?\b(\w+)\s*\(([^()]*)\)")
+
+
+def kernels_of(source):
+    """``{name: [(type, parameter), ...]}`` of the kernels that CUDA source defines, in their order."""
+    text = _ATTRIBUTE.sub(" ", _NOT_CODE.sub(" ", source))
+    return {name: _parameters(inside) for name, inside in _KERNEL.findall(text)}
+
+
+def _parameters(text):
+    parameters = []
+    for number, declaration in enumerate(filter(str.strip, text.split(","))):
+        declaration = " ".join(declaration.split())
+        found = re.fullmatch(r"(.*?[\s*&])(\w+)((?:\[\w*\])*)", declaration)
+        if declaration == "void":
+            continue
+        if found is None:
+            parameters.append((declaration, f"arg{number}"))
+        else:
+            parameters.append((found[1].strip() + found[3], found[2]))
+    return parameters
+
+
+class Kernel:
+    """A kernel of a cell: called as a `rtcg.driver.Function`, with a signature that tools show.
+
+    Attributes
+    ----------
+    function : rtcg.driver.Function
+    source : str
+        The cell that defined it.
+    """
+
+    def __init__(self, name, function, parameters, source):
+        self.function = function
+        self.source = source
+        self.__name__ = name
+        declaration = ", ".join(f"{kind} {parameter}" for kind, parameter in parameters)
+        self.__doc__ = f"CUDA kernel ``{name}({declaration})``, {function.num_regs} registers."
+        self.__signature__ = _signature(parameters)
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *dir(self.function)]
+
+    def __repr__(self):
+        return f"<CUDA kernel {self.__name__}{self.__signature__}>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return _display.bundle(self, _display.function_html(self.function))
+
+
+def _signature(parameters):
+    kinds = inspect.Parameter
+    named = [
+        kinds(f"{name}_" if keyword.iskeyword(name) else name, kinds.POSITIONAL_ONLY, annotation=kind)
+        for kind, name in parameters
+    ]
+    options = [("block", kinds.empty), ("grid", (1, 1)), ("stream", None), ("shared", 0)]
+    taken = {parameter.name for parameter in named}
+    named += [kinds(name, kinds.KEYWORD_ONLY, default=value) for name, value in options if name not in taken]
+    return inspect.Signature(named)
+
+
+@magics_class
+class CudaMagics(Magics):
+    """The magics of this extension."""
+
+    @magic_arguments()
+    @argument("-o", "--option", action="append", default=[], help="an option for the compiler; may be repeated")
+    @argument("-I", "--include", action="append", default=[], help="a directory with headers; may be repeated")
+    @argument("--arch", help="the architecture, such as sm_90; by default that of the device")
+    @argument("--no-extern-c", action="store_true", help='kernels are marked extern "C" in the cell itself')
+    @argument("--keep", action="store_true", help="keep the compiler's files")
+    @argument("-m", "--module", metavar="NAME", help="also put the module into the namespace under this name")
+    @argument("-q", "--quiet", action="store_true", help="do not show the kernels")
+    @cell_magic
+    def cuda_kernel(self, line, cell):
+        """Compile the cell as CUDA C++; its kernels become functions of the notebook."""
+        try:
+            arguments = parse_argstring(self.cuda_kernel, line)
+        except (SystemExit, ValueError) as error:
+            raise UsageError(str(error)) from None
+        _need_context()
+        module = _compile(cell, arguments)
+        made = {}
+        for name, parameters in kernels_of(cell).items():
+            made[name] = Kernel(name, _function(module, name), parameters, cell)
+        self.shell.user_ns.update(made)
+        if arguments.module:
+            self.shell.user_ns[arguments.module] = module
+        return None if arguments.quiet else Kernels(made)
+
+
+class Kernels(dict):
+    """The kernels of a cell by their names, shown as a table."""
+
+    def __repr__(self):
+        return "\n".join(map(repr, self.values())) or "no kernels"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        functions = [kernel.function for kernel in self.values()]
+        return _display.bundle(self, _display.functions_html("kernels", functions))
+
+
+def _need_context():
+    from rtcg import driver as drv
+
+    if drv.Context.get_current() is None:
+        import rtcg.autoinit  # noqa: F401
+
+
+def _compile(cell, arguments):
+    from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError, SourceModule
+
+    options = [*DEFAULT_NVCC_FLAGS, *(part for text in arguments.option for part in shlex.split(_unquoted(text)))]
+    try:
+        # The first line of the cell is that of the magic.
+        return SourceModule(
+            "\n" + cell,
+            options=options,
+            no_extern_c=arguments.no_extern_c,
+            arch=arguments.arch,
+            include_dirs=arguments.include,
+            keep=arguments.keep,
+        )
+    except CompileError as error:
+        raise UsageError(f"the cell does not compile\n{error.msg}\n{error.stderr or ''}".rstrip()) from None
+
+
+def _unquoted(text):
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _function(module, name):
+    from rtcg.driver import LogicError
+
+    try:
+        return module.get_function(name)
+    except LogicError as error:
+        raise UsageError(f"{error}; a kernel of a cell must have a name of its own") from None
+
+
+def load_ipython_extension(shell):
+    """What ``%load_ext rtcg`` calls."""
+    shell.register_magics(CudaMagics)
+
+
+def unload_ipython_extension(shell):
+    """What ``%unload_ext rtcg`` calls."""
+    shell.magics_manager.magics["cell"].pop("cuda_kernel", None)

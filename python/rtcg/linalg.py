@@ -1,0 +1,379 @@
+"""Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
+
+Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
+QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
+float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
+positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
+"""
+
+import operator
+from collections import namedtuple
+
+import numpy as np
+from numpy.linalg import LinAlgError as LinAlgError
+
+from rtcg import _native, numpy as _xp
+from rtcg._axes import axis_of
+from rtcg.numpy import (
+    diagonal as _diagonal,
+    matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    outer as _outer,
+    tensordot as tensordot,
+    trace as _trace,
+    vecdot as vecdot,
+)
+
+__all__ = [
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer",
+    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
+    "vector_norm",
+]  # fmt: skip
+
+
+# -- systems of equations -----------------------------------------------------------------------------
+
+
+def solve(a, b):
+    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
+    return _native.linalg_solve(_xp._array(a), _xp._array(b))
+
+
+def inv(a):
+    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
+    return _native.linalg_inv(_xp._array(a))
+
+
+def tensorsolve(a, b, axes=None):
+    """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
+    a, b = _xp._array(a), _xp._array(b)
+    if axes is not None:
+        axes = [axis_of(axis, a.ndim) for axis in axes]
+        a = a.transpose([k for k in range(a.ndim) if k not in axes] + axes)
+    shape = a.shape[-(a.ndim - b.ndim) :] if a.ndim > b.ndim else ()
+    size = int(np.prod(shape, dtype=int))
+    if a.size != size * size:
+        raise LinAlgError(
+            f"tensorsolve: a has shape {a.shape} and b {b.ndim} axes; expected prod(a.shape[b.ndim:]) == "
+            "prod(a.shape[:b.ndim])"
+        )
+    return solve(a.reshape((size, size)), b.ravel()).reshape(shape)
+
+
+def tensorinv(a, ind=2):
+    """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
+    a = _xp._array(a)
+    if not isinstance(ind, (int, np.integer)) or ind <= 0:
+        raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
+    rows = int(np.prod(a.shape[ind:], dtype=int))
+    return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
+
+
+def det(a):
+    """Determinants; does not wait. See `numpy.linalg.det`."""
+    return _native.linalg_det(_xp._array(a))
+
+
+#: What `slogdet` returns: signs and logarithms of the sizes of determinants.
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+
+
+def slogdet(a):
+    """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
+    return SlogdetResult(*_native.linalg_slogdet(_xp._array(a)))
+
+
+# -- factorizations -----------------------------------------------------------------------------------
+
+
+def cholesky(a, /, *, upper=False):
+    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
+    return _native.linalg_cholesky(_xp._array(a), bool(upper))
+
+
+#: What `qr` returns.
+QRResult = namedtuple("QRResult", "Q R")
+
+
+def qr(a, mode="reduced"):
+    """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
+
+    Panels of columns, whose reflections are applied to what is on their right by matrix products.
+    """
+    if not isinstance(mode, str):
+        raise TypeError(f"mode is {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
+    found = _native.linalg_qr(_xp._array(a), mode)
+    return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
+
+
+# -- eigenvalues and singular values ------------------------------------------------------------------
+
+
+def _is_upper(UPLO):
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {UPLO!r}")
+    return UPLO.upper() == "U"
+
+
+#: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+
+
+def eigh(a, UPLO="L"):
+    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    return EighResult(*_native.linalg_eigh(_xp._array(a), _is_upper(UPLO)))
+
+
+def eigvalsh(a, UPLO="L"):
+    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+    return _native.linalg_eigvalsh(_xp._array(a), _is_upper(UPLO))
+
+
+#: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+
+
+def eig(a):
+    """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
+
+    Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
+    """
+    return EigResult(*_native.linalg_eig(_xp._array(a)))
+
+
+def eigvals(a):
+    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    return _native.linalg_eigvals(_xp._array(a))
+
+
+#: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.
+SVDResult = namedtuple("SVDResult", "U S Vh")
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """Singular value decompositions; see `numpy.linalg.svd`.
+
+    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    """
+    a = _xp._array(a)
+    if not compute_uv:
+        return _native.linalg_svdvals(a, bool(hermitian))
+    return SVDResult(*_native.linalg_svd(a, bool(full_matrices), bool(hermitian)))
+
+
+def svdvals(x, /):
+    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
+    return _native.linalg_svdvals(_xp._array(x), False)
+
+
+# -- what singular values are for ---------------------------------------------------------------------
+
+_UNSET = object()
+
+
+def _tolerance(name, size):
+    """A tolerance for all matrices, or an array with one of each."""
+    if size is None or isinstance(size, _xp.GPUArray):
+        return size
+    sizes = np.asarray(size)
+    if sizes.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is {size!r}; expected a real number or an array of them")
+    return _xp._array(sizes) if sizes.ndim else float(sizes)
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    a = _xp._array(a)
+    if rcond is not None and rtol is not _UNSET:
+        raise ValueError(f"`rtol` and `rcond` can't be both set. They are {rtol!r} and {rcond!r}")
+    if rtol is _UNSET:
+        tolerance = _tolerance("rcond", 1e-15 if rcond is None else rcond)
+    else:
+        tolerance = _tolerance("rtol", rtol)
+    return _native.linalg_pinv(a, tolerance, bool(hermitian))
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    if rtol is not None and tol is not None:
+        raise ValueError(f"`tol` and `rtol` can't be both set. They are {tol!r} and {rtol!r}")
+    return _native.linalg_matrix_rank(_xp._array(A), _tolerance("tol", tol), _tolerance("rtol", rtol), bool(hermitian))
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+
+    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    """
+    if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
+        raise TypeError(f"rcond is {rcond!r}; expected None or a real number")
+    ratio = None if rcond is None else float(rcond)
+    x, rest, rank, s = _native.linalg_lstsq(_xp._array(a), _xp._array(b), ratio)
+    return x, rest, np.int32(rank), s
+
+
+# -- norms --------------------------------------------------------------------------------------------
+
+
+def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors; expected a number")
+    axes = None if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    return _native.linalg_vector_norm(a, 2.0 if ord is None else float(ord), axes, bool(keepdims))
+
+
+_MATRIX_NORMS = {
+    None: "fro", "fro": "fro", "f": "fro", "nuc": "nuc", 2: "2", -2: "-2", 1: "1", -1: "-1", np.inf: "inf",
+    -np.inf: "-inf",
+}  # fmt: skip
+
+
+def _matrix_norm_name(order, name="ord"):
+    try:
+        return _MATRIX_NORMS[order]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"Invalid norm order for matrices. {name} is {order!r}; expected None, 'fro', 'nuc', 1, 2 or inf, or minus "
+            "these numbers"
+        ) from None
+
+
+def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
+    row, column = (axis_of(axis, a.ndim) for axis in axes)
+    if row == column:
+        raise ValueError(f"Duplicate axes given. axis is {tuple(axes)}; expected two different ones of {a.ndim}")
+    result = _native.linalg_matrix_norm(_xp.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
+    if not keepdims:
+        return result
+    return result.reshape(tuple(1 if axis in (row, column) else length for axis, length in enumerate(a.shape)))
+
+
+def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
+    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
+    x = _xp._array(x)
+    if axis is None:
+        if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
+            return _vector_norm(x, None, None, keepdims)
+        if x.ndim not in (1, 2):
+            raise ValueError(
+                f"Improper number of dimensions to norm. x has {x.ndim}; expected 1 or 2 with ord and without axis"
+            )
+        axis = tuple(range(x.ndim))
+    elif not isinstance(axis, (tuple, list)):
+        try:
+            axis = (operator.index(axis),)
+        except TypeError:
+            raise TypeError(f"axis is {axis!r}; expected an integer or two of them") from None
+    if len(axis) == 1:
+        return _vector_norm(x, ord, axis[0], keepdims)
+    if len(axis) == 2:
+        return _matrix_norm(x, ord, axis, keepdims)
+    raise ValueError(f"Improper number of dimensions to norm. axis is {tuple(axis)}; expected one axis or two")
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
+    """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
+    return _vector_norm(_xp._array(x), ord, axis, keepdims)
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
+    """Norms of matrices; see `numpy.linalg.matrix_norm`."""
+    return _matrix_norm(_xp._array(x), ord, (-2, -1), keepdims)
+
+
+def cond(x, p=None):
+    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
+    return _native.linalg_cond(_xp._array(x), "2" if p is None else _matrix_norm_name(p, "p"))
+
+
+# -- products -----------------------------------------------------------------------------------------
+
+
+def matrix_power(a, n):
+    """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
+    a = _xp._array(a)
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {a.shape}"
+        )
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError(f"exponent must be an integer; n is {n!r}")
+    if n == 0:
+        result = _xp.zeros(a.shape, a.dtype, a.allocator)
+        _diagonal(result, 0, -2, -1)[...] = 1
+        return result
+    square, result = inv(a) if n < 0 else a, None
+    n = abs(n)
+    while n:
+        if n % 2:
+            result = square if result is None else result @ square
+        n //= 2
+        square = square @ square if n else square
+    return result.copy() if result is a else result
+
+
+def multi_dot(arrays, *, out=None):
+    """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
+    arrays = [_xp._array(a) for a in arrays]
+    if len(arrays) < 2:
+        raise ValueError(f"Expecting at least two arrays. {len(arrays)} were given")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    arrays[0] = arrays[0][None, :] if row else arrays[0]
+    arrays[-1] = arrays[-1][:, None] if column else arrays[-1]
+    for k, a in enumerate(arrays):
+        if a.ndim != 2:
+            raise LinAlgError(f"multi_dot: array {k} has {a.ndim} axes; expected 2, or 1 for the first and the last")
+    result = _product_of(arrays)
+    result = result[0] if row else result
+    result = result[..., 0] if column else result
+    return _xp._into(out, result)
+
+
+def _product_of(arrays):
+    """The product with the fewest multiplications, by dynamic programming over the lengths."""
+    n, length = len(arrays), [arrays[0].shape[0], *(a.shape[1] for a in arrays)]
+    cost, cut = np.zeros((n, n)), np.zeros((n, n), int)
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            each = [cost[i, k] + cost[k + 1, j] + length[i] * length[k + 1] * length[j + 1] for k in range(i, j)]
+            cut[i, j] = i + int(np.argmin(each))
+            cost[i, j] = min(each)
+
+    def product(i, j):
+        return arrays[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
+
+    return product(0, n - 1)
+
+
+def diagonal(x, /, *, offset=0):
+    """The diagonals of matrices."""
+    return _diagonal(x, offset, -2, -1)
+
+
+def trace(x, /, *, offset=0, dtype=None):
+    """The sums of the diagonals of matrices."""
+    return _trace(x, offset, -2, -1, dtype)
+
+
+def outer(x1, x2, /):
+    """The outer product of two vectors."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}.")
+    return _outer(x1, x2)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The cross product of vectors of three elements."""
+    x1, x2 = _xp._array(x1), _xp._array(x2)
+    axis_of(axis, min(x1.ndim, x2.ndim))
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+                         f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")  # fmt: skip
+    return _xp.cross(x1, x2, axis=axis)

@@ -1,0 +1,573 @@
+"""Arrays on the device with NumPy's functions.
+
+Operations are enqueued and do not wait; what brings elements to the host (`GPUArray.get`, printing, `bool`) does.
+"""
+
+import builtins
+import importlib
+import operator
+
+import numpy as np
+
+from rtcg import _native
+from rtcg._native import (
+    ArrayFlags as ArrayFlags,
+    GPUArray,
+    arange_of as _arange_of,
+    empty_in_order_of as _empty_in_order_of,
+    ufunc as _ufunc,
+)
+
+empty = GPUArray
+
+
+def zeros(shape, dtype=np.float64, allocator=None, order="C"):
+    """A new array of zeros; does not wait."""
+    array = GPUArray(shape, dtype, allocator, order=order)
+    array._clear()
+    return array
+
+
+def full(shape, fill_value, dtype=None, allocator=None, order="C"):
+    """A new array in which every element is `fill_value`; does not wait."""
+    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
+
+
+def ones(shape, dtype=np.float64, allocator=None, order="C"):
+    """A new array of ones; does not wait."""
+    return full(shape, 1, dtype, allocator, order)
+
+
+def _order_of(array):
+    flags = array.flags
+    return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+
+
+def empty_like(other_ary, dtype=None, order="K", shape=None):
+    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
+    if isinstance(other_ary, GPUArray):
+        return _empty_in_order_of(other_ary, dtype, order, shape)
+    other_ary = np.asarray(other_ary)
+    order = _order_of(other_ary) if order in "AK" else order
+    return GPUArray(other_ary.shape if shape is None else shape, dtype or other_ary.dtype, order=order)
+
+
+def zeros_like(other_ary, dtype=None, order="K", shape=None):
+    """As `empty_like`, with every element 0."""
+    array = empty_like(other_ary, dtype, order, shape)
+    array._clear()
+    return array
+
+
+def full_like(other_ary, fill_value, dtype=None, order="K", shape=None):
+    """As `empty_like`, with every element `fill_value`."""
+    return empty_like(other_ary, dtype, order, shape).fill(fill_value)
+
+
+def ones_like(other_ary, dtype=None, order="K", shape=None):
+    """As `empty_like`, with every element 1."""
+    return full_like(other_ary, 1, dtype, order, shape)
+
+
+def to_gpu(ary, allocator=None):
+    """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
+    ary = np.asarray(ary)
+    array = GPUArray(ary.shape, ary.dtype, allocator, order=_order_of(ary))
+    array.set(ary)
+    return array
+
+
+def to_gpu_async(ary, allocator=None, stream=None):
+    """As `to_gpu`, in the order of `stream`."""
+    ary = np.asarray(ary)
+    array = GPUArray(ary.shape, ary.dtype, allocator, order=_order_of(ary))
+    array.set_async(ary, stream=stream)
+    return array
+
+
+def arange(*args, dtype=None, stream=None, allocator=None):
+    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
+    if len(args) > 3:
+        *args, dtype = args
+    if not 1 <= len(args) <= 3:
+        raise TypeError(f"arange() takes 1 to 3 numbers, got {len(args)}")
+    start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+    if dtype is None:
+        dtype = np.result_type(*(np.asarray(value).dtype for value in (start, stop, step)))
+    if step == 0:
+        raise ZeroDivisionError("arange: step is 0")
+    count = builtins.max(0, int(np.ceil((stop - start) / step)))
+    dtype = np.dtype(dtype)
+    if dtype.kind in "fcV":
+        # NumPy takes the difference of the first two numbers, as they are rounded, for the step.
+        step = (dtype.type(start + step) - dtype.type(start)).item()
+    return _native.allocated_by(allocator, _arange_of, start, step, count, dtype)
+
+
+def broadcast_to(a, shape):
+    """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
+    return a._broadcast_to(shape)
+
+
+def expand_dims(a, axis):
+    """`a` with new axes of length 1; see `numpy.expand_dims`."""
+    return a._expand_dims(axis)
+
+
+def moveaxis(a, source, destination):
+    """`a` with axes moved to other places; see `numpy.moveaxis`."""
+    return a._moveaxis(source, destination)
+
+
+def flip(m, axis=None):
+    """`m` with axes run backwards, as a view; see `numpy.flip`."""
+    return m._flip(axis)
+
+
+def reshape(a, *shape, order="C"):
+    """`a.reshape`."""
+    return a.reshape(*shape, order=order)
+
+
+def transpose(a, axes=None):
+    """`a.transpose`."""
+    return a.transpose(axes)
+
+
+# -- element by element -------------------------------------------------------------------------------
+
+
+def _function(name, doc):
+    def function(*args, out=None, dtype=None, stream=None):
+        out = out[0] if isinstance(out, tuple) else out
+        return _in_stream(stream, lambda: _ufunc(name, args, out, dtype))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+_UFUNCS = [
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "equal", "not_equal", "less", "less_equal", "greater",
+    "greater_equal", "logical_xor", "fmax", "fmin", "arctan2", "hypot", "copysign", "nextafter", "logaddexp",
+    "logaddexp2", "heaviside", "gcd", "lcm", "ldexp", "positive", "negative", "invert", "absolute", "fabs", "sign",
+    "sqrt", "square", "reciprocal", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil",
+    "trunc", "rint", "deg2rad", "rad2deg", "isnan", "isinf", "isfinite", "signbit", "conjugate", "bitwise_count",
+    "real", "imag",
+]  # fmt: skip
+for _name in _UFUNCS:
+    globals()[_name] = _function(_name, f"`numpy.{_name}`, element by element on the device.")
+true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: F821, A001
+
+
+def _in_stream(stream, body):
+    if stream is None:
+        return body()
+    with stream:
+        return body()
+
+
+acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh  # noqa: F821
+atan, atan2, atanh, pow = arctan, arctan2, arctanh, power  # noqa: F821, A001
+bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, right_shift  # noqa: F821
+
+
+def angle(z, deg=False, out=None, dtype=None, stream=None):
+    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+    out = out[0] if isinstance(out, tuple) else out
+    result = _in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
+    return _in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
+
+
+def divmod(x1, x2):  # noqa: A001
+    """Floor of the quotient, and the rest that belongs to it."""
+    return _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
+
+
+def _array(a):
+    return a if isinstance(a, GPUArray) else _native.array_from(a)
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+    """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
+    if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
+        a = np.asarray(a, dtype)
+    result = _array(a)
+    if copy is False and not isinstance(a, GPUArray) and not hasattr(a, "__cuda_array_interface__"):
+        raise ValueError("asarray: a host object cannot become a device array without a copy")
+    if dtype is not None and result.dtype != np.dtype(dtype):
+        if copy is False:
+            raise ValueError(f"asarray: {result.dtype} cannot become {np.dtype(dtype)} without a copy")
+        return result.astype(dtype)
+    return result.copy() if copy and result is a else result
+
+
+def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
+    """A new device array of anything."""
+    return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
+
+
+def asnumpy(a):
+    """A host copy; waits."""
+    return a.get() if isinstance(a, GPUArray) else np.asarray(a)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array over the memory of a DLPack object on the device; host memory is copied over."""
+    kind, _ = x.__dlpack_device__()
+    if kind == 1:
+        if copy is False:
+            raise ValueError("from_dlpack: host memory cannot become a device array without a copy")
+        return to_gpu(np.from_dlpack(x))
+    try:
+        capsule = x.__dlpack__(stream=1, max_version=(1, 0))
+    except TypeError:
+        capsule = x.__dlpack__(stream=1)
+    shared = _native.array_from_dlpack(capsule)
+    return shared.copy() if copy else shared
+
+
+def _binary_extreme(name, a, b, out=None, stream=None):
+    return _in_stream(stream, lambda: _ufunc(name, (a, b), out))
+
+
+def maximum(a, b, out=None, stream=None):
+    """The larger of two elements; NaN wins, as in `numpy.maximum`."""
+    return _binary_extreme("maximum", a, b, out, stream)
+
+
+def minimum(a, b, out=None, stream=None):
+    """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
+    return _binary_extreme("minimum", a, b, out, stream)
+
+
+def logical_and(x1, x2, /, out=None, *, allocator=None):
+    """Whether both elements are true."""
+    return _native.allocated_by(allocator, _ufunc, "logical_and", (x1, x2), out)
+
+
+def logical_or(x1, x2, /, out=None, *, allocator=None):
+    """Whether one of the elements is true."""
+    return _native.allocated_by(allocator, _ufunc, "logical_or", (x1, x2), out)
+
+
+def logical_not(x, /, out=None, *, allocator=None):
+    """Whether the element is false."""
+    return _native.allocated_by(allocator, _ufunc, "logical_not", (x,), out)
+
+
+def where(criterion, then_=None, else_=None, out=None, stream=None):
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
+    if then_ is None and else_ is None:
+        return nonzero(criterion)  # noqa: F821
+    return _in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
+    """Elements limited to a range; see `numpy.clip`."""
+    low, high = a_min if min is None else min, a_max if max is None else max
+    a = _array(a)
+    if low is None and high is None:
+        return _ufunc("copy", (a,), out)
+    if low is None:
+        return _ufunc("minimum", (a, high), out)
+    if high is None:
+        return _ufunc("maximum", (a, low), out)
+    return _ufunc("clip", (a, low, high), out)
+
+
+def round(a, decimals=0, out=None):  # noqa: A001
+    """Rounded to even at a number of decimals; see `numpy.round`."""
+    a = _array(a)
+    if a.dtype.kind in "iub" and decimals >= 0:
+        return _ufunc("copy", (a,), out)
+    if decimals == 0:
+        return _ufunc("rint", (a,), out)
+    factor = 10.0 ** np.abs(decimals)
+    if a.dtype.kind in "iu":
+        return _ufunc("multiply", (rint(a / factor), factor)).astype(a.dtype)  # noqa: F821
+    if decimals > 0:
+        return _ufunc("divide", (rint(a * factor), factor), out)  # noqa: F821
+    return _ufunc("multiply", (rint(a / factor), factor), out)  # noqa: F821
+
+
+around = round
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether elements are equal within a tolerance; see `numpy.isclose`."""
+    a, b = _array(a), _array(b)
+    near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)  # noqa: F821
+    result = near | (a == b)
+    return result | (isnan(a) & isnan(b)) if equal_nan else result  # noqa: F821
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements are equal within a tolerance; waits."""
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def array_equal(a1, a2, equal_nan=False):
+    """Whether shapes and elements are equal; waits."""
+    a1, a2 = _array(a1), _array(a2)
+    if a1.shape != a2.shape:
+        return False
+    same = a1 == a2
+    return bool((same | (isnan(a1) & isnan(a2)) if equal_nan else same).all())  # noqa: F821
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
+    x = _array(x)
+    if x.dtype.kind not in "f":
+        return x.copy()
+    info = np.finfo(x.dtype)
+    x = where(isnan(x), nan, x)  # noqa: F821
+    x = where(x == np.inf, float(info.max) if posinf is None else posinf, x)
+    return where(x == -np.inf, float(info.min) if neginf is None else neginf, x)
+
+
+# -- reductions ---------------------------------------------------------------------------------------
+
+
+def _is_axis(value):
+    return value is not None and (
+        isinstance(value, (int, np.integer))
+        or (isinstance(value, (tuple, list)) and np.all([_is_axis(v) for v in value]))
+    )
+
+
+def _reduction(name):
+    def function(a, *args, **kwargs):
+        if not args and not kwargs and type(a) is GPUArray:
+            return _native.reduce_array(a, name)
+        # Upstream's second argument is a dtype or a stream, NumPy's is the axis.
+        if args and _is_axis(args[0]):
+            kwargs = {**dict(zip(("axis", "dtype", "out"), args, strict=False)), **kwargs}
+        elif args and isinstance(args[0], _native.Stream):
+            kwargs["stream"] = args[0]
+        elif args:
+            kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
+        return _native.reduce_array(_array(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`numpy.{name}` over `axis`; does not wait."
+    return function
+
+
+sum, prod, max, min = _reduction("sum"), _reduction("prod"), _reduction("max"), _reduction("min")  # noqa: A001
+mean, var, std, ptp = _reduction("mean"), _reduction("var"), _reduction("std"), _reduction("ptp")
+any, all = _reduction("any"), _reduction("all")  # noqa: A001
+argmin, argmax, count_nonzero = _reduction("argmin"), _reduction("argmax"), _reduction("count_nonzero")
+amax, amin = max, min
+
+
+def cumsum(a, axis=None, dtype=None, out=None):
+    """Running sums; see `numpy.cumsum`."""
+    return _into(out, _native.array_cumulative(_array(a), "sum", axis, dtype))
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    """Running products; see `numpy.cumprod`."""
+    return _into(out, _native.array_cumulative(_array(a), "prod", axis, dtype))
+
+
+def _into(out, result):
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+# -- products -----------------------------------------------------------------------------------------
+
+
+def matmul(x1, x2, /, out=None):
+    """The matrix product, with NumPy's rules for operands of one axis and for batches."""
+    return _native.array_matmul(x1, x2, out)
+
+
+def dot(a, b, dtype=None, stream=None, allocator=None):
+    """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
+
+    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
+    """
+    if allocator is not None:
+        return _native.allocated_by(allocator, dot, a, b, dtype, stream)
+    a, b = _array(a), _array(b)
+    if a.ndim == 1 and b.ndim == 1:
+        return _native.array_dot_flat(a, b, dtype, stream)
+    if 0 in (a.ndim, b.ndim):
+        return a * b
+    if dtype is not None or (a.shape == b.shape and a.shape[-1] != b.shape[-2:][0]):
+        return _native.array_dot_flat(a, b, dtype, stream)
+    return a @ b if b.ndim <= 2 and a.ndim <= 2 else tensordot(a, b, ((-1,), (b.ndim - 2 if b.ndim > 1 else 0,)))
+
+
+def vdot(a, b):
+    """The inner product of all elements, the first conjugated."""
+    return _native.array_dot_flat(_array(a).ravel().conj(), _array(b).ravel())
+
+
+def inner(a, b):
+    """Sums of products over the last axes."""
+    return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
+
+
+def outer(a, b, out=None):
+    """All products of an element of `a` with one of `b`."""
+    return _ufunc("multiply", (_array(a).ravel()[:, None], _array(b).ravel()[None, :]), out)
+
+
+def vecdot(x1, x2, /, *, axis=-1):
+    """Sums of products along `axis`, the first operand conjugated."""
+    x1, x2 = _array(x1), _array(x2)
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
+    product = moveaxis(x1, axis, -1).conj() * moveaxis(x2, axis, -1)
+    return product.sum(-1, dtype=product.dtype)
+
+
+def tensordot(a, b, axes=2):
+    """Sums of products over pairs of axes; see `numpy.tensordot`."""
+    a, b = _array(a), _array(b)
+    if isinstance(axes, (int, np.integer)):
+        axes = (range(a.ndim - axes, a.ndim), range(axes))
+    first, second = (
+        [x % n for x in np.atleast_1d(np.asarray(list(np.atleast_1d(part)), int))]
+        for part, n in zip(axes, (a.ndim, b.ndim), strict=False)
+    )
+    if [a.shape[i] for i in first] != [b.shape[j] for j in second]:
+        raise ValueError(f"tensordot: shapes {a.shape} and {b.shape} do not match along axes {first} and {second}")
+    left, right = [i for i in range(a.ndim) if i not in first], [j for j in range(b.ndim) if j not in second]
+    shape = tuple(a.shape[i] for i in left) + tuple(b.shape[j] for j in right)
+    common = int(np.prod([a.shape[i] for i in first], dtype=int))
+    rows, columns = (
+        int(np.prod([a.shape[i] for i in left], dtype=int)),
+        int(np.prod([b.shape[j] for j in right], dtype=int)),
+    )
+    x = a.transpose((*left, *first)).reshape((rows, common))
+    y = b.transpose((*second, *right)).reshape((common, columns))
+    return (x @ y).reshape(shape)
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum of a diagonal; see `numpy.trace`."""
+    return _array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
+
+
+# -- joining and rearranging --------------------------------------------------------------------------
+
+
+def copy(a, order="K"):
+    """`a.copy`."""
+    return a.copy(order)
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """`x.astype`."""
+    return x.astype(dtype, copy=copy)
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+    if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
+    if where is not True:
+        mask = _array(where)
+        if mask.dtype != bool:
+            raise TypeError(f"copyto: where has dtype {mask.dtype}; expected bool")
+        src = _ufunc("where", (mask, _array(src).astype(dst.dtype), dst))
+    dst[...] = src
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    start, stop = (x if isinstance(x, GPUArray) else np.asarray(x) for x in (start, stop))
+    common = np.result_type(start.dtype, stop.dtype, float(num))
+    if start.ndim == stop.ndim == 0 and not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
+        start, stop = common.type(start), common.type(stop)
+    parts = num - 1 if endpoint else num
+    span = stop - start
+    step = span / parts if parts > 0 else np.nan
+    shape = np.shape(span)
+    places = arange(num).astype(np.empty(0, common).real.dtype).reshape((num,) + (1,) * len(shape))
+    # NumPy multiplies by the step unless that has become 0.
+    values = places * step if parts > 0 else places * span
+    values = values + start
+    if endpoint and num > 1:
+        values[-1:] = stop
+    dtype = common if dtype is None else np.dtype(dtype)
+    values = floor(values) if dtype.kind in "iu" and common.kind == "f" else values  # noqa: F821
+    values = moveaxis(values.astype(dtype), 0, axis)
+    return (values, step) if retstep else values
+
+
+def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
+    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+    result = zeros((N, N if M is None else M), dtype, order=order)
+    if 0 not in result.shape:
+        result.diagonal(k)[...] = 1
+    return result
+
+
+def identity(n, dtype=np.float64):
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def _below(m):
+    """How far each element of a matrix of the shape of `m` is below the diagonal."""
+    rows, columns = m.shape[-2:] if m.ndim > 1 else m.shape * 2
+    below = GPUArray((rows, columns), np.int64, _array(m).allocator)
+    return subtract(arange(rows)[:, None], arange(columns)[None, :], out=below)  # noqa: F821 (an operation of the core)
+
+
+def shape(a):
+    """`a.shape`."""
+    return a.shape
+
+
+def ndim(a):
+    """`a.ndim`."""
+    return a.ndim
+
+
+def size(a, axis=None):
+    """`a.size`, or the length of an axis."""
+    return a.size if axis is None else a.shape[axis]
+
+
+def tril(m, k=0):
+    """The lower triangle; elements above the diagonal `k` are 0."""
+    return where(_below(m) >= -k, m, zeros((), m.dtype))
+
+
+def triu(m, k=0):
+    """The upper triangle; elements below the diagonal `k` are 0."""
+    return where(_below(m) <= -k, m, zeros((), m.dtype))
+
+
+# The functions that have files of their own.
+for _part in (
+    "_indexing",
+    "_inspection",
+    "_joining",
+    "_nan_functions",
+    "_padding",
+    "_products",
+    "_rearranging",
+    "_sets",
+    "_statistics",
+):
+    _part = importlib.import_module(f"rtcg.numpy.{_part}")
+    globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
+
+_MODULES = ("builtins", "importlib", "np", "operator")
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _MODULES]

@@ -1,0 +1,998 @@
+"""Arrays on the device with NumPy's arithmetic."""
+
+from typing import Any
+
+from rtcg._native import ArrayFlags as ArrayFlags, GPUArray as GPUArray
+from rtcg.numpy._indexing import (
+    argsort as argsort,
+    argwhere as argwhere,
+    flatnonzero as flatnonzero,
+    nonzero as nonzero,
+    put as put,
+    put_along_axis as put_along_axis,
+    resize as resize,
+    searchsorted as searchsorted,
+    sort as sort,
+    take as take,
+    take_along_axis as take_along_axis,
+)
+from rtcg.numpy._inspection import (
+    array2string as array2string,
+    array_equiv as array_equiv,
+    array_repr as array_repr,
+    array_str as array_str,
+    can_cast as can_cast,
+    common_type as common_type,
+    degrees as degrees,
+    fix as fix,
+    geomspace as geomspace,
+    iscomplex as iscomplex,
+    iscomplexobj as iscomplexobj,
+    isneginf as isneginf,
+    isposinf as isposinf,
+    isreal as isreal,
+    isrealobj as isrealobj,
+    ix_ as ix_,
+    logspace as logspace,
+    may_share_memory as may_share_memory,
+    min_scalar_type as min_scalar_type,
+    modf as modf,
+    radians as radians,
+    real_if_close as real_if_close,
+    result_type as result_type,
+    save as save,
+    savetxt as savetxt,
+    savez as savez,
+    savez_compressed as savez_compressed,
+    shares_memory as shares_memory,
+    sinc as sinc,
+    spacing as spacing,
+)
+from rtcg.numpy._joining import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    broadcast_arrays as broadcast_arrays,
+    concat as concat,
+    concatenate as concatenate,
+    diagonal as diagonal,
+    fliplr as fliplr,
+    flipud as flipud,
+    hstack as hstack,
+    matrix_transpose as matrix_transpose,
+    meshgrid as meshgrid,
+    permute_dims as permute_dims,
+    ravel as ravel,
+    roll as roll,
+    split as split,
+    squeeze as squeeze,
+    stack as stack,
+    swapaxes as swapaxes,
+    tile as tile,
+    unstack as unstack,
+    vstack as vstack,
+)
+from rtcg.numpy._nan_functions import (
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
+from rtcg.numpy._padding import pad as pad
+from rtcg.numpy._products import (
+    convolve as convolve,
+    correlate as correlate,
+    cross as cross,
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
+    diff as diff,
+    einsum as einsum,
+    einsum_path as einsum_path,
+    gradient as gradient,
+    interp as interp,
+    kron as kron,
+    matvec as matvec,
+    polyval as polyval,
+    trapezoid as trapezoid,
+    unwrap as unwrap,
+    vander as vander,
+    vecmat as vecmat,
+)
+from rtcg.numpy._rearranging import (
+    append as append,
+    apply_along_axis as apply_along_axis,
+    apply_over_axes as apply_over_axes,
+    argpartition as argpartition,
+    array_split as array_split,
+    atleast_3d as atleast_3d,
+    block as block,
+    choose as choose,
+    column_stack as column_stack,
+    compress as compress,
+    delete as delete,
+    diag as diag,
+    diag_indices_from as diag_indices_from,
+    diagflat as diagflat,
+    dsplit as dsplit,
+    dstack as dstack,
+    extract as extract,
+    fill_diagonal as fill_diagonal,
+    hsplit as hsplit,
+    insert as insert,
+    packbits as packbits,
+    partition as partition,
+    piecewise as piecewise,
+    place as place,
+    putmask as putmask,
+    ravel_multi_index as ravel_multi_index,
+    repeat as repeat,
+    rollaxis as rollaxis,
+    rot90 as rot90,
+    select as select,
+    sort_complex as sort_complex,
+    tril_indices_from as tril_indices_from,
+    trim_zeros as trim_zeros,
+    triu_indices_from as triu_indices_from,
+    unpackbits as unpackbits,
+    unravel_index as unravel_index,
+    vsplit as vsplit,
+)
+from rtcg.numpy._sets import (
+    ediff1d as ediff1d,
+    intersect1d as intersect1d,
+    isin as isin,
+    lexsort as lexsort,
+    setdiff1d as setdiff1d,
+    setxor1d as setxor1d,
+    union1d as union1d,
+    unique as unique,
+    unique_all as unique_all,
+    unique_counts as unique_counts,
+    unique_inverse as unique_inverse,
+    unique_values as unique_values,
+)
+from rtcg.numpy._statistics import (
+    average as average,
+    bincount as bincount,
+    corrcoef as corrcoef,
+    cov as cov,
+    digitize as digitize,
+    histogram as histogram,
+    histogram2d as histogram2d,
+    histogram_bin_edges as histogram_bin_edges,
+    histogramdd as histogramdd,
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
+
+__all__ = [
+    "ArrayFlags",
+    "GPUArray",
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "angle",
+    "any",
+    "append",
+    "apply_along_axis",
+    "apply_over_axes",
+    "arange",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "argwhere",
+    "around",
+    "array",
+    "array2string",
+    "array_equal",
+    "array_equiv",
+    "array_repr",
+    "array_split",
+    "array_str",
+    "asarray",
+    "asin",
+    "asinh",
+    "asnumpy",
+    "astype",
+    "atan",
+    "atan2",
+    "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "average",
+    "bincount",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "block",
+    "broadcast_arrays",
+    "broadcast_to",
+    "can_cast",
+    "cbrt",
+    "ceil",
+    "choose",
+    "clip",
+    "column_stack",
+    "common_type",
+    "compress",
+    "concat",
+    "concatenate",
+    "conj",
+    "conjugate",
+    "convolve",
+    "copy",
+    "copysign",
+    "copyto",
+    "corrcoef",
+    "correlate",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cov",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "deg2rad",
+    "degrees",
+    "delete",
+    "diag",
+    "diag_indices_from",
+    "diagflat",
+    "diagonal",
+    "diff",
+    "digitize",
+    "divide",
+    "divmod",
+    "dot",
+    "dsplit",
+    "dstack",
+    "ediff1d",
+    "einsum",
+    "einsum_path",
+    "empty",
+    "empty_like",
+    "equal",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "expm1",
+    "extract",
+    "eye",
+    "fabs",
+    "fill_diagonal",
+    "fix",
+    "flatnonzero",
+    "flip",
+    "fliplr",
+    "flipud",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "gcd",
+    "geomspace",
+    "gradient",
+    "greater",
+    "greater_equal",
+    "heaviside",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "hsplit",
+    "hstack",
+    "hypot",
+    "identity",
+    "imag",
+    "inner",
+    "insert",
+    "interp",
+    "intersect1d",
+    "invert",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "ix_",
+    "kron",
+    "lcm",
+    "ldexp",
+    "left_shift",
+    "less",
+    "less_equal",
+    "lexsort",
+    "linspace",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logspace",
+    "matmul",
+    "matrix_transpose",
+    "matvec",
+    "max",
+    "maximum",
+    "may_share_memory",
+    "mean",
+    "median",
+    "meshgrid",
+    "min",
+    "min_scalar_type",
+    "minimum",
+    "mod",
+    "modf",
+    "moveaxis",
+    "multiply",
+    "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanpercentile",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "ndim",
+    "negative",
+    "nextafter",
+    "nonzero",
+    "not_equal",
+    "ones",
+    "ones_like",
+    "outer",
+    "packbits",
+    "pad",
+    "partition",
+    "percentile",
+    "permute_dims",
+    "piecewise",
+    "place",
+    "polyval",
+    "positive",
+    "pow",
+    "power",
+    "prod",
+    "ptp",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "quantile",
+    "rad2deg",
+    "radians",
+    "ravel",
+    "ravel_multi_index",
+    "real",
+    "real_if_close",
+    "reciprocal",
+    "remainder",
+    "repeat",
+    "reshape",
+    "resize",
+    "result_type",
+    "right_shift",
+    "rint",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "round",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "searchsorted",
+    "select",
+    "setdiff1d",
+    "setxor1d",
+    "shape",
+    "shares_memory",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "size",
+    "sort",
+    "sort_complex",
+    "spacing",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "tan",
+    "tanh",
+    "tensordot",
+    "tile",
+    "to_gpu",
+    "to_gpu_async",
+    "trace",
+    "transpose",
+    "trapezoid",
+    "tril",
+    "tril_indices_from",
+    "trim_zeros",
+    "triu",
+    "triu_indices_from",
+    "true_divide",
+    "trunc",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "unpackbits",
+    "unravel_index",
+    "unstack",
+    "unwrap",
+    "vander",
+    "var",
+    "vdot",
+    "vecdot",
+    "vecmat",
+    "vsplit",
+    "vstack",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+def abs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element on the device."""
+
+def absolute(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element on the device."""
+
+def add(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.add`, element by element on the device."""
+
+def all(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.all` over `axis`; does not wait."""
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
+    """Whether all elements are equal within a tolerance; waits."""
+
+def amax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.max` over `axis`; does not wait."""
+
+def amin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.min` over `axis`; does not wait."""
+
+def any(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.any` over `axis`; does not wait."""
+
+def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
+
+def arccos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element on the device."""
+
+def arccosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element on the device."""
+
+def arcsin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element on the device."""
+
+def arcsinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element on the device."""
+
+def arctan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element on the device."""
+
+def arctan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element on the device."""
+
+def arctanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element on the device."""
+
+def argmax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.argmax` over `axis`; does not wait."""
+
+def argmin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.argmin` over `axis`; does not wait."""
+
+def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
+    """Rounded to even at a number of decimals; see `numpy.round`."""
+
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:
+    """A new device array of anything."""
+
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> bool:
+    """Whether shapes and elements are equal; waits."""
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None) -> GPUArray:
+    """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
+
+def asnumpy(a: Any) -> Any:
+    """A host copy; waits."""
+
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
+    """`x.astype`."""
+
+def bitwise_and(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_and`, element by element on the device."""
+
+def bitwise_count(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_count`, element by element on the device."""
+
+def bitwise_not(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def bitwise_or(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_or`, element by element on the device."""
+
+def bitwise_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_xor`, element by element on the device."""
+
+def broadcast_to(a: Any, shape: Any) -> GPUArray:
+    """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
+
+def cbrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cbrt`, element by element on the device."""
+
+def ceil(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ceil`, element by element on the device."""
+
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> GPUArray:
+    """Elements limited to a range; see `numpy.clip`."""
+
+def conj(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element on the device."""
+
+def conjugate(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element on the device."""
+
+def copy(a: Any, order: Any = "K") -> GPUArray:
+    """`a.copy`."""
+
+def copysign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.copysign`, element by element on the device."""
+
+def cos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cos`, element by element on the device."""
+
+def cosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cosh`, element by element on the device."""
+
+def count_nonzero(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.count_nonzero` over `axis`; does not wait."""
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+    """Running products; see `numpy.cumprod`."""
+
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+    """Running sums; see `numpy.cumsum`."""
+
+def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.deg2rad`, element by element on the device."""
+
+def divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element on the device."""
+
+def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
+    """Floor of the quotient, and the rest that belongs to it."""
+
+def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
+
+    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
+    """
+
+empty = GPUArray
+
+def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
+    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
+
+def equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.equal`, element by element on the device."""
+
+def exp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp`, element by element on the device."""
+
+def exp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp2`, element by element on the device."""
+
+def expand_dims(a: Any, axis: Any) -> GPUArray:
+    """`a` with new axes of length 1; see `numpy.expand_dims`."""
+
+def expm1(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.expm1`, element by element on the device."""
+
+def fabs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fabs`, element by element on the device."""
+
+def flip(m: Any, axis: Any = None) -> GPUArray:
+    """`m` with axes run backwards, as a view; see `numpy.flip`."""
+
+def float_power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.float_power`, element by element on the device."""
+
+def floor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor`, element by element on the device."""
+
+def floor_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor_divide`, element by element on the device."""
+
+def fmax(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmax`, element by element on the device."""
+
+def fmin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmin`, element by element on the device."""
+
+def fmod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmod`, element by element on the device."""
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
+    """An array over the memory of a DLPack object on the device; host memory is copied over."""
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
+    """A new array in which every element is `fill_value`; does not wait."""
+
+def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
+    """As `empty_like`, with every element `fill_value`."""
+
+def gcd(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.gcd`, element by element on the device."""
+
+def greater(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater`, element by element on the device."""
+
+def greater_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater_equal`, element by element on the device."""
+
+def heaviside(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.heaviside`, element by element on the device."""
+
+def hypot(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.hypot`, element by element on the device."""
+
+def identity(n: Any, dtype: Any = ...) -> GPUArray:
+    """The identity matrix."""
+
+def imag(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.imag`, element by element on the device."""
+
+def inner(a: Any, b: Any) -> GPUArray:
+    """Sums of products over the last axes."""
+
+def invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
+    """Whether elements are equal within a tolerance; see `numpy.isclose`."""
+
+def isfinite(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isfinite`, element by element on the device."""
+
+def isinf(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isinf`, element by element on the device."""
+
+def isnan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isnan`, element by element on the device."""
+
+def lcm(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.lcm`, element by element on the device."""
+
+def ldexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ldexp`, element by element on the device."""
+
+def left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element on the device."""
+
+def less(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less`, element by element on the device."""
+
+def less_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less_equal`, element by element on the device."""
+
+def log(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log`, element by element on the device."""
+
+def log10(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log10`, element by element on the device."""
+
+def log1p(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log1p`, element by element on the device."""
+
+def log2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log2`, element by element on the device."""
+
+def logaddexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp`, element by element on the device."""
+
+def logaddexp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp2`, element by element on the device."""
+
+def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether both elements are true."""
+
+def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether the element is false."""
+
+def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
+    """Whether one of the elements is true."""
+
+def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logical_xor`, element by element on the device."""
+
+def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
+    """The matrix product, with NumPy's rules for operands of one axis and for batches."""
+
+def max(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.max` over `axis`; does not wait."""
+
+def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+    """The larger of two elements; NaN wins, as in `numpy.maximum`."""
+
+def mean(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.mean` over `axis`; does not wait."""
+
+def min(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.min` over `axis`; does not wait."""
+
+def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+    """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
+
+def mod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element on the device."""
+
+def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
+    """`a` with axes moved to other places; see `numpy.moveaxis`."""
+
+def multiply(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.multiply`, element by element on the device."""
+
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
+    """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
+
+def ndim(a: Any) -> int:
+    """`a.ndim`."""
+
+def negative(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.negative`, element by element on the device."""
+
+def nextafter(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.nextafter`, element by element on the device."""
+
+def not_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.not_equal`, element by element on the device."""
+
+def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
+    """A new array of ones; does not wait."""
+
+def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
+    """As `empty_like`, with every element 1."""
+
+def positive(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.positive`, element by element on the device."""
+
+def power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element on the device."""
+
+def prod(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.prod` over `axis`; does not wait."""
+
+def ptp(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.ptp` over `axis`; does not wait."""
+
+def rad2deg(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rad2deg`, element by element on the device."""
+
+def real(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.real`, element by element on the device."""
+
+def reciprocal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.reciprocal`, element by element on the device."""
+
+def remainder(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element on the device."""
+
+def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
+    """`a.reshape`."""
+
+def right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element on the device."""
+
+def rint(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rint`, element by element on the device."""
+
+def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
+    """Rounded to even at a number of decimals; see `numpy.round`."""
+
+def shape(a: Any) -> tuple[int, ...]:
+    """`a.shape`."""
+
+def sign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sign`, element by element on the device."""
+
+def signbit(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.signbit`, element by element on the device."""
+
+def sin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sin`, element by element on the device."""
+
+def sinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sinh`, element by element on the device."""
+
+def size(a: Any, axis: Any = None) -> int:
+    """`a.size`, or the length of an axis."""
+
+def sqrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sqrt`, element by element on the device."""
+
+def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.square`, element by element on the device."""
+
+def std(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.std` over `axis`; does not wait."""
+
+def subtract(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.subtract`, element by element on the device."""
+
+def sum(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.sum` over `axis`; does not wait."""
+
+def tan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tan`, element by element on the device."""
+
+def tanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tanh`, element by element on the device."""
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
+    """Sums of products over pairs of axes; see `numpy.tensordot`."""
+
+def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
+    """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
+
+def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+    """As `to_gpu`, in the order of `stream`."""
+
+def transpose(a: Any, axes: Any = None) -> GPUArray:
+    """`a.transpose`."""
+
+def tril(m: Any, k: Any = 0) -> GPUArray:
+    """The lower triangle; elements above the diagonal `k` are 0."""
+
+def triu(m: Any, k: Any = 0) -> GPUArray:
+    """The upper triangle; elements below the diagonal `k` are 0."""
+
+def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element on the device."""
+
+def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.trunc`, element by element on the device."""
+
+def var(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
+    """`numpy.var` over `axis`; does not wait."""
+
+def vdot(a: Any, b: Any) -> GPUArray:
+    """The inner product of all elements, the first conjugated."""
+
+def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
+    """Sums of products along `axis`, the first operand conjugated."""
+
+def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
+
+def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
+    """A new array of zeros; does not wait."""
+
+def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
+    """As `empty_like`, with every element 0."""
+
+def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
+    """All products of an element of `a` with one of `b`."""
+
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
+    """The sum of a diagonal; see `numpy.trace`."""
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0
+) -> Any:
+    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ..., order: Any = "C") -> GPUArray:
+    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+
+def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+
+def acos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element on the device."""
+
+def acosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element on the device."""
+
+def asin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element on the device."""
+
+def asinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element on the device."""
+
+def atan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element on the device."""
+
+def atan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element on the device."""
+
+def atanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element on the device."""
+
+def pow(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element on the device."""
+
+def bitwise_invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element on the device."""
+
+def bitwise_left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element on the device."""
+
+def bitwise_right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element on the device."""

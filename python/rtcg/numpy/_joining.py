@@ -1,0 +1,200 @@
+"""Arrays joined, cut, repeated, and seen in another order of elements; part of `rtcg.numpy`."""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg._axes import axis_of as _axis_of
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "broadcast_arrays", "concat", "concatenate", "diagonal", "fliplr", "flipud", "hstack",
+    "matrix_transpose", "meshgrid", "permute_dims", "ravel", "roll", "split", "squeeze", "stack", "swapaxes", "tile",
+    "unstack", "vstack",
+]  # fmt: skip
+
+
+def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
+    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+    if isinstance(allocator, _xp.GPUArray):
+        # NumPy's third argument is `out`.
+        allocator, out = None, allocator
+    if out is not None and dtype is not None:
+        raise TypeError(f"concatenate takes out or dtype, not both; dtype is {np.dtype(dtype)}")
+    arrays = [_xp._array(a) for a in arrays]
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        arrays, axis = [a.ravel() for a in arrays], 0
+    first = arrays[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = _axis_of(axis, first.ndim)
+    for position, a in enumerate(arrays):
+        if a.ndim != first.ndim or a.shape[:axis] + a.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but the array at "
+                f"index 0 has shape {first.shape} and the array at index {position} has shape {a.shape}"
+            )
+    shape = (*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :])
+    if out is not None and out.shape != shape:
+        raise ValueError(f"concatenate: out has shape {out.shape}, the result {shape}")
+    for a in arrays:
+        target = dtype if dtype is not None else a.dtype if out is None else out.dtype
+        if not np.can_cast(a.dtype, target, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {np.dtype(target)!r} according to the rule "
+                            f"'{casting}'")  # fmt: skip
+    if out is None:
+        dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
+        order = _xp._order_of(first) if first.ndim > 1 else "C"
+        out = type(first)(shape, dtype, allocator or first.allocator, order=order)
+    start = 0
+    for a in arrays:
+        out[(slice(None),) * axis + (slice(start, start + a.shape[axis]),)] = a
+        start += a.shape[axis]
+    return out
+
+
+concat = concatenate
+
+
+def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
+    """Arrays of one shape along a new axis; see `numpy.stack`."""
+    if isinstance(allocator, _xp.GPUArray):
+        # NumPy's third argument is `out`.
+        allocator, out = None, allocator
+    arrays = [_xp._array(a) for a in arrays]
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if len({a.shape for a in arrays}) > 1:
+        raise ValueError(f"all input arrays must have the same shape, got {[a.shape for a in arrays]}")
+    axis = _axis_of(axis, arrays[0].ndim + 1)
+    arrays = [_xp.expand_dims(a, axis) for a in arrays]
+    return concatenate(arrays, axis, allocator, out=out, dtype=dtype, casting=casting)
+
+
+def vstack(tup, *, dtype=None, casting="same_kind"):
+    """Arrays as rows, one below the other."""
+    return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
+
+
+def hstack(tup, *, dtype=None, casting="same_kind"):
+    """Arrays beside each other."""
+    tup = [atleast_1d(a) for a in tup]
+    return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def atleast_1d(*arys):
+    """Arrays with one axis at least."""
+    arys = tuple(a if a.ndim else a.reshape(1) for a in map(_xp._array, arys))
+    return arys[0] if len(arys) == 1 else arys
+
+
+def atleast_2d(*arys):
+    """Arrays with two axes at least."""
+    arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_xp._array, arys))
+    return arys[0] if len(arys) == 1 else arys
+
+
+def split(ary, indices_or_sections, axis=0):
+    """Views of parts along an axis; see `numpy.split`."""
+    axis = _axis_of(axis, ary.ndim)
+    length = ary.shape[axis]
+    if isinstance(indices_or_sections, (int, np.integer)):
+        if indices_or_sections <= 0:
+            raise ValueError(f"number sections must be larger than 0, got {indices_or_sections}")
+        if length % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
+        indices_or_sections = range(length // indices_or_sections, length, length // indices_or_sections)
+    ends = [0, *indices_or_sections, length]
+    ahead = (slice(None),) * axis
+    return [ary[ahead + (slice(low, high),)] for low, high in zip(ends, ends[1:], strict=False)]
+
+
+def unstack(x, /, *, axis=0):
+    """Views without one axis, one for each index of it."""
+    moved = _xp.moveaxis(x, axis, 0)
+    return tuple(moved[k] for k in range(moved.shape[0]))
+
+
+def tile(A, reps):  # noqa: N803
+    """The array several times along each axis; see `numpy.tile`."""
+    reps = (reps,) if isinstance(reps, (int, np.integer)) else tuple(reps)
+    a = _xp._array(A)
+    ndim = np.max([a.ndim, len(reps)])
+    reps = (1,) * (ndim - len(reps)) + reps
+    shape = (1,) * (ndim - a.ndim) + a.shape
+    inner = tuple(n for length in shape for n in (1, length))
+    wide = tuple(n for pair in zip(reps, shape, strict=False) for n in pair)
+    return _xp.broadcast_to(a.reshape(inner), wide).reshape(tuple(r * n for r, n in zip(reps, shape, strict=False)))
+
+
+def roll(a, shift, axis=None):
+    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
+    a = _xp._array(a)
+    if axis is None:
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    for by, along in zip(*map(np.ravel, np.broadcast_arrays(shift, axis)), strict=True):
+        along = _axis_of(int(along), a.ndim)
+        length = a.shape[along]
+        by = int(by) % length if length else 0
+        ahead = (slice(None),) * along
+        a = concatenate([a[ahead + (slice(length - by, None),)], a[ahead + (slice(None, length - by),)]], along)
+    return a
+
+
+def flipud(m):
+    """The rows in reverse order."""
+    return _xp.flip(m, 0)
+
+
+def fliplr(m):
+    """The columns in reverse order."""
+    return _xp.flip(m, 1)
+
+
+def ravel(a, order="C"):
+    """`a.ravel`."""
+    return a.ravel(order)
+
+
+def squeeze(a, axis=None):
+    """`a.squeeze`."""
+    return a.squeeze(axis)
+
+
+def swapaxes(a, axis1, axis2):
+    """`a.swapaxes`."""
+    return a.swapaxes(axis1, axis2)
+
+
+def permute_dims(a, axes):
+    """`a.transpose(axes)`."""
+    return a.transpose(axes)
+
+
+def matrix_transpose(x, /):
+    """The last two axes exchanged."""
+    return x.mT
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """`a.diagonal`."""
+    return a.diagonal(offset, axis1, axis2)
+
+
+def broadcast_arrays(*arrays):
+    """The arrays as views of one common shape."""
+    arrays = [_xp._array(a) for a in arrays]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    return [_xp.broadcast_to(a, shape) for a in arrays]
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    ndim = len(xi)
+    places = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else range(ndim)
+    xi = [_xp._array(x) for x in xi]
+    grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
+    grids = grids if sparse else broadcast_arrays(*grids)
+    return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)

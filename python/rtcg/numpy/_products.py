@@ -1,0 +1,484 @@
+"""Products and functions of adjacent elements: sums over indices, convolutions, differences, interpolation; part of
+`rtcg.numpy`.
+
+Sums of products are those of the tiled kernel of `matmul`, over strided views of the operands.
+"""
+
+import string
+
+import numpy as np
+
+from rtcg import numpy as _xp
+
+__all__ = [
+    "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "diff", "einsum", "einsum_path",
+    "gradient", "interp", "kron", "matvec", "polyval", "trapezoid", "unwrap", "vander", "vecmat",
+]  # fmt: skip
+
+
+# -- sums over indices --------------------------------------------------------------------------------
+
+
+def _subscripts_of(operands):
+    """Subscripts and operands of a call, whichever way it names them."""
+    if isinstance(operands[0], str):
+        return operands[0].replace(" ", ""), [_xp._array(a) for a in operands[1:]]
+
+    def word(labels):
+        return "".join("..." if label is Ellipsis else string.ascii_letters[label] for label in labels)
+
+    arrays = [_xp._array(a) for a in operands[: len(operands) // 2 * 2 : 2]]
+    text = ",".join(word(labels) for labels in operands[1 : len(operands) // 2 * 2 : 2])
+    return text if len(operands) % 2 == 0 else f"{text}->{word(operands[-1])}", arrays
+
+
+def _expand_ellipsis(subscripts, arrays):
+    """The letters of each operand and of the result, with letters in the place of dots."""
+    left, arrow, result = subscripts.partition("->")
+    words = left.split(",")
+    if len(words) != len(arrays):
+        raise ValueError(f"einsum: {len(words)} subscripts for {len(arrays)} operands")
+    unused = [letter for letter in string.ascii_letters if letter not in subscripts]
+    dots = 0
+    for word, a in zip(words, arrays, strict=True):
+        named = len(word.replace("...", ""))
+        if named > a.ndim or ("..." not in word and named < a.ndim):
+            raise ValueError(f"einsum: subscripts {word!r} do not fit an operand of {a.ndim} axes")
+        dots = np.maximum(dots, a.ndim - named) if "..." in word else dots
+    common = "".join(unused[: int(dots)])
+    words = [
+        word.replace("...", common[len(common) - (a.ndim - len(word.replace("...", ""))) :] if "..." in word else "")
+        for word, a in zip(words, arrays, strict=True)
+    ]
+    if arrow:
+        result = result.replace("...", common)
+    else:
+        once = [letter for letter in sorted(set("".join(words))) if "".join(words).count(letter) == 1]
+        result = common + "".join(letter for letter in once if letter not in common)
+    for word in [*words, result]:
+        if not all(letter in string.ascii_letters for letter in word):
+            raise ValueError(f"einsum: invalid subscripts {subscripts!r}")
+    for letter in result:
+        if result.count(letter) > 1 or not any(letter in word for word in words):
+            raise ValueError(f"einsum: the result's subscript {letter!r} is twice there or in no operand")
+    return words, result
+
+
+def _lengths(words, arrays):
+    lengths = {}
+    for word, a in zip(words, arrays, strict=True):
+        for letter, length in zip(word, a.shape, strict=True):
+            if lengths.setdefault(letter, length) == 1:
+                lengths[letter] = length
+            elif length not in (1, lengths[letter]):
+                raise ValueError(f"einsum: axes {letter!r} have lengths {lengths[letter]} and {length}")
+    return lengths
+
+
+def _diagonals(word, a):
+    """An operand with each letter once."""
+    for letter in dict.fromkeys(word):
+        while word.count(letter) > 1:
+            first = word.index(letter)
+            second = word.index(letter, first + 1)
+            if a.shape[first] != a.shape[second]:
+                raise ValueError(f"einsum: axes {letter!r} have lengths {a.shape[first]} and {a.shape[second]}")
+            a = a.diagonal(0, first, second)
+            word = word[:first] + word[first + 1 : second] + word[second + 1 :] + letter
+    return word, a
+
+
+def _summed(word, a, keep, lengths):
+    """An operand without the letters that nothing else has, and without axes that are only repeated."""
+    gone = tuple(k for k, letter in enumerate(word) if letter not in keep)
+    if gone:
+        a = a.sum(gone, dtype=a.dtype)
+        word = "".join(letter for letter in word if letter in keep)
+    short = [k for k, letter in enumerate(word) if a.shape[k] == 1 != lengths[letter]]
+    if short:
+        a = a.reshape(*(n for k, n in enumerate(a.shape) if k not in short))
+        word = "".join(letter for k, letter in enumerate(word) if k not in short)
+    return word, a
+
+
+def _product(left, a, right, b, keep):
+    """Contracts two operands by a product of stacks of matrices, over indices that no other operand needs."""
+    stack = [letter for letter in left if letter in right and letter in keep]
+    common = [letter for letter in left if letter in right and letter not in keep]
+    rows, columns = ([letter for letter in word if letter not in stack + common] for word in (left, right))
+    length = {**dict(zip(left, a.shape, strict=True)), **dict(zip(right, b.shape, strict=True))}
+
+    def size(letters):
+        return int(np.prod([length[letter] for letter in letters], dtype=int))
+
+    def arranged(word, array, *groups):
+        turned = array.transpose([word.index(letter) for group in groups for letter in group])
+        return turned.reshape(*(length[letter] for letter in groups[0]), *(size(group) for group in groups[1:]))
+
+    product = arranged(left, a, stack, rows, common) @ arranged(right, b, stack, common, columns)
+    word = "".join(stack + rows + columns)
+    return word, product.reshape(*(length[letter] for letter in word))
+
+
+def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
+    """Sums of products over named axes, as matrix products of two operands at a time; see `numpy.einsum`.
+
+    Operands are taken from left to right, or with `optimize` in the order that `numpy.einsum_path` finds for it.
+    """
+    subscripts, arrays = _subscripts_of(operands)
+    words, result = _expand_ellipsis(subscripts, arrays)
+    dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else np.dtype(dtype)
+    arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
+    terms = [_diagonals(word, a) for word, a in zip(words, arrays, strict=True)]
+    lengths = _lengths(*zip(*terms, strict=True))
+    for pair in _order(words, result, arrays, optimize):
+        taken = [terms.pop(k) for k in sorted(pair, reverse=True)][::-1]
+        keep = set(result).union(*(word for word, _ in terms))
+        while len(taken) > 1:
+            rest = keep.union(*(word for word, _ in taken[2:]))
+            first, second = (
+                _summed(word, a, rest | set(other), lengths)
+                for (word, a), (other, _) in zip(taken[:2], taken[1::-1], strict=True)
+            )
+            taken[:2] = [_product(*first, *second, rest)]
+        terms.append(taken[0])
+    word, a = _summed(*terms[0], set(result), lengths)
+    missing = [k for k, letter in enumerate(result) if letter not in word]
+    a = a.transpose([word.index(letter) for letter in result if letter in word])
+    for k in missing:
+        a = _xp.expand_dims(a, k)
+    a = _xp.broadcast_to(a, tuple(lengths[letter] for letter in result)) if missing else a
+    return _xp._into(out, a)
+
+
+def _order(words, result, arrays, optimize):
+    """Which operands are joined one after the other."""
+    if len(arrays) == 1:
+        return []
+    if optimize is False or len(arrays) == 2:
+        return [(0, 1), *((0, k) for k in range(len(arrays) - 2, 0, -1))]
+    return einsum_path(f"{','.join(words)}->{result}", *arrays, optimize=optimize)[0][1:]
+
+
+def einsum_path(*operands, optimize="greedy", einsum_call=False):
+    """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
+    subscripts, arrays = _subscripts_of(operands)
+    shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
+    return np.einsum_path(subscripts, *shapes, optimize=optimize)
+
+
+def kron(a, b):
+    """The Kronecker product; see `numpy.kron`."""
+    a, b = _xp._array(a), _xp._array(b)
+    ndim = int(np.maximum(a.ndim, b.ndim))
+    rows, columns = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
+    left = a.reshape(*(n for length in rows for n in (length, 1)))
+    right = b.reshape(*(n for length in columns for n in (1, length)))
+    return (left * right).reshape(*(m * n for m, n in zip(rows, columns, strict=True)))
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The cross products of vectors of three elements along an axis; see `numpy.cross`."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = _xp._array(a), _xp._array(b)
+    if a.ndim < 1 or b.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    a, b = _xp.moveaxis(a, axisa, -1), _xp.moveaxis(b, axisb, -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+                         f"{a.shape[-1]} and {b.shape[-1]} dimensional instead.")  # fmt: skip
+    x, y = ([v[..., k] if k < v.shape[-1] else None for k in range(3)] for v in (a, b))
+
+    def minor(j, k):
+        terms = [p * q if p is not None and q is not None else None for p, q in ((x[j], y[k]), (x[k], y[j]))]
+        if terms[0] is None or terms[1] is None:
+            return terms[0] if terms[1] is None else -terms[1]
+        return terms[0] - terms[1]
+
+    if x[2] is None and y[2] is None:
+        return minor(0, 1)
+    return _xp.moveaxis(_xp.stack([minor(1, 2), minor(2, 0), minor(0, 1)], -1), -1, axisc)
+
+
+def matvec(x1, x2, /):
+    """Products of matrices with vectors, stacked; see `numpy.matvec`."""
+    return _xp.matmul(_xp._array(x1), _xp._array(x2)[..., None])[..., 0]
+
+
+def vecmat(x1, x2, /):
+    """Products of conjugated vectors with matrices, stacked; see `numpy.vecmat`."""
+    return _xp.matmul(_xp._array(x1).conj()[..., None, :], _xp._array(x2))[..., 0, :]
+
+
+# -- adjacent elements ---------------------------------------------------------------------------------
+
+
+def _windows(a, length):
+    """All runs of `length` elements, as rows that share their memory."""
+    count = a.size - length + 1
+    return _xp.GPUArray((count, length), a.dtype, base=a, gpudata=a, strides=a.strides * 2)
+
+
+def _sliding_product(a, v, mode):
+    """Sums of products of `v` with runs of `a`, which is not shorter."""
+    n = v.size
+    ahead, behind = {"valid": (0, 0), "same": (n // 2, n - n // 2 - 1), "full": (n - 1, n - 1)}[mode]
+    dtype = np.result_type(a.dtype, v.dtype)
+    wide = _xp.zeros(a.size + ahead + behind, dtype)
+    wide[ahead : ahead + a.size] = a
+    return _windows(wide, n) @ v.astype(dtype)
+
+
+def _checked_operands(a, v, mode, name):
+    a, v = _xp.atleast_1d(_xp._array(a)), _xp.atleast_1d(_xp._array(v))
+    for which, x in (("a", a), ("v", v)):
+        if x.ndim != 1:
+            raise ValueError(f"{name}: {which} has {x.ndim} axes, expected one")
+        if x.size == 0:
+            raise ValueError(f"{which} cannot be empty")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{name}: mode is {mode!r}; expected 'full', 'same' or 'valid'")
+    return a, v
+
+
+def convolve(a, v, mode="full"):
+    """The convolution of two rows of numbers; see `numpy.convolve`."""
+    a, v = _checked_operands(a, v, mode, "convolve")
+    if v.size > a.size:
+        a, v = v, a
+    return _sliding_product(a, v[::-1], mode)
+
+
+def correlate(a, v, mode="valid"):
+    """The cross-correlation of two rows of numbers; see `numpy.correlate`."""
+    a, v = _checked_operands(a, v, mode, "correlate")
+    v = v.conj()
+    return _sliding_product(a, v, mode) if a.size >= v.size else _sliding_product(v, a, mode)[::-1]
+
+
+def _edge(values, a, axis):
+    """What is put before or behind `a` along an axis; a scalar becomes one row."""
+    if values is None:
+        return None
+    values = _xp.asarray(values)
+    if values.ndim:
+        return values
+    shape = list(a.shape)
+    shape[axis] = 1
+    return _xp.broadcast_to(values, tuple(shape))
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of adjacent elements; see `numpy.diff`."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return a
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None or append is not None:
+        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
+        a = _xp.concatenate([part for part in parts if part is not None], axis)
+    for _ in range(n):
+        moved = _xp.moveaxis(a, axis, -1)
+        a = _xp.moveaxis(
+            moved[..., 1:] != moved[..., :-1] if a.dtype == bool else moved[..., 1:] - moved[..., :-1], -1, axis
+        )
+    return a
+
+
+def _slices(ndim, axis, part):
+    return (slice(None),) * axis + (part,) + (slice(None),) * (ndim - axis - 1)
+
+
+def _spacings(f, varargs, axes):
+    """For each axis the distance of adjacent elements, or the coordinates."""
+    if not varargs:
+        return [1.0] * len(axes)
+    if len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+        return list(varargs) * len(axes)
+    if len(varargs) != len(axes):
+        raise TypeError("invalid number of arguments")
+    result = []
+    for axis, given in zip(axes, varargs, strict=True):
+        if np.ndim(given) == 0:
+            result.append(given)
+            continue
+        given = _xp._array(given)
+        if given.ndim != 1:
+            raise ValueError("distances must be either scalars or 1d")
+        if given.size != f.shape[axis]:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        result.append(_xp.diff(given.astype(np.float64) if given.dtype.kind in "iu" else given))
+    return result
+
+
+def _gradient_along(f, axis, h, edge_order):
+    n, ndim = f.shape[axis], f.ndim
+
+    def at(low, high):
+        return f[_slices(ndim, axis, slice(low, high))]
+
+    result = _xp.empty(f.shape, f.dtype)
+
+    def put(low, high, value):
+        result[_slices(ndim, axis, slice(low, high))] = value
+
+    if isinstance(h, _xp.GPUArray):
+        h = h.reshape(*(-1 if k == axis else 1 for k in range(ndim)))
+        before, after = (h[_slices(ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
+        left, right = -after / (before * (before + after)), before / (after * (before + after))
+        put(1, -1, left * at(None, -2) + (after - before) / (before * after) * at(1, -1) + right * at(2, None))
+        ends = h[_slices(ndim, axis, slice(0, 1))], h[_slices(ndim, axis, slice(-1, None))]
+        seconds = h[_slices(ndim, axis, slice(1, 2))], h[_slices(ndim, axis, slice(-2, -1))]
+    else:
+        put(1, -1, (at(2, None) - at(None, -2)) / (2.0 * h))
+        ends = seconds = h, h
+    if edge_order == 1:
+        put(0, 1, (at(1, 2) - at(0, 1)) / ends[0])
+        put(-1, None, (at(-1, None) - at(n - 2, n - 1)) / ends[1])
+        return result
+    (first, last), (second, before_last) = ends, seconds
+    a, b = -(2 * first + second) / (first * (first + second)), (first + second) / (first * second)
+    put(0, 1, a * at(0, 1) + b * at(1, 2) - first / (second * (first + second)) * at(2, 3))
+    a, b = before_last, last
+    c, d = b / (a * (a + b)), -(b + a) / (a * b)
+    put(-1, None, c * at(n - 3, n - 2) + d * at(n - 2, n - 1) + (2 * b + a) / (b * (a + b)) * at(-1, None))
+    return result
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
+    f = _xp._array(f)
+    single = isinstance(axis, (int, np.integer))
+    axes = [k % f.ndim for k in (range(f.ndim) if axis is None else (axis,) if single else axis)]
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if any(f.shape[k] < edge_order + 1 for k in axes):
+        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) "
+                         "elements are required.")  # fmt: skip
+    f = f if f.dtype.kind in "fcV" else f.astype(np.float64)
+    result = [_gradient_along(f, k, h, edge_order) for k, h in zip(axes, _spacings(f, varargs, axes), strict=True)]
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The integral along an axis by the trapezoidal rule; see `numpy.trapezoid`."""
+    y = _xp._array(y)
+    if x is None:
+        step = dx
+    else:
+        x = _xp._array(x)
+        step = _xp.diff(x, axis=axis if x.ndim > 1 else -1)
+        if x.ndim == 1:
+            step = step.reshape(*(-1 if k == axis % y.ndim else 1 for k in range(y.ndim)))
+    axis %= y.ndim
+    right, left = (y[_slices(y.ndim, axis, part)] for part in (slice(1, None), slice(None, -1)))
+    return (step * (right + left) / 2.0).sum(axis)
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
+    """Jumps by more than half a period taken out; see `numpy.unwrap`."""
+    p = _xp._array(p)
+    axis %= p.ndim
+    step = _xp.diff(p, axis=axis)
+    discont = period / 2 if discont is None else discont
+    dtype = np.result_type(step.dtype, type(period)) if step.dtype.kind != "f" else step.dtype
+    if dtype.kind in "iu":
+        high, rest = divmod(period, 2)
+        on_edge = rest == 0
+    else:
+        high, on_edge = period / 2, True
+    moved = _xp.remainder(step + high, period) - high
+    if on_edge:
+        moved = _xp.where((moved == -high) & (step > 0), dtype.type(high), moved)
+    correction = _xp.where(_xp.absolute(step) < discont, dtype.type(0), moved - step)
+    result = p.astype(dtype)
+    result[_slices(p.ndim, axis, slice(1, None))] += _xp.cumsum(correction, axis)
+    return result
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Values between points by straight lines; see `numpy.interp`."""
+    x, xp, fp = (_xp._array(a) for a in (x, xp, fp))
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    if xp.size != fp.size:
+        raise ValueError("fp and xp are not of the same length.")
+    if xp.size == 0:
+        raise ValueError("array of sample points is empty")
+    x, xp = x.astype(np.float64), xp.astype(np.float64)
+    fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else np.float64)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+        x, xp = x % period, xp % period
+        order = _xp.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = _xp.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = _xp.concatenate([fp[-1:], fp, fp[:1]])
+    low = fp[0] if left is None else fp.dtype.type(left)
+    high = fp[-1] if right is None else fp.dtype.type(right)
+    if xp.size == 1:
+        result = _xp.broadcast_to(fp[0], x.shape)
+    else:
+        place = _xp.clip(_xp.searchsorted(xp, x, side="right") - 1, 0, xp.size - 2)
+        x0, x1, y0, y1 = xp[place], xp[place + 1], fp[place], fp[place + 1]
+        slope = (y1 - y0) / (x1 - x0)
+        result = slope * (x - x0) + y0
+        from_right = slope * (x - x1) + y1
+        result = _xp.where(_xp.isnan(result), from_right, result)
+        result = _xp.where(_xp.isnan(result) & (y0 == y1), y0, result)
+        result = _xp.where(x == x0, y0, _xp.where(x == xp[-1], fp[-1], result))
+    result = _xp.where(x > xp[-1], high, _xp.where(x < xp[0], low, result))
+    return _xp.where(_xp.isnan(x), fp.dtype.type(np.nan), result)
+
+
+def _running(name, start):
+    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        x = _xp.atleast_1d(_xp._array(x))
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError(
+                    f"For arrays which have more than one dimension ``axis`` argument is required, got {x.ndim}"
+                )
+            axis = 0
+        result = getattr(_xp, name)(x, axis, dtype)
+        if include_initial:
+            shape = list(result.shape)
+            shape[axis] = 1
+            result = _xp.concatenate([_xp.full(tuple(shape), start, result.dtype), result], axis)
+        return _xp._into(out, result)
+
+    function.__name__ = function.__qualname__ = {"cumsum": "cumulative_sum", "cumprod": "cumulative_prod"}[name]
+    function.__doc__ = f"`{name}` along an axis, with the start before it if wanted."
+    return function
+
+
+cumulative_sum, cumulative_prod = _running("cumsum", 0), _running("cumprod", 1)
+
+
+def polyval(p, x):
+    """The polynomial with coefficients `p`, the highest first, at `x`; see `numpy.polyval`."""
+    p, x = _xp._array(p), _xp._array(x)
+    result = _xp.zeros(x.shape, x.dtype)
+    for k in range(p.size):
+        result = result * x + p[k]
+    return result
+
+
+def vander(x, N=None, increasing=False):  # noqa: N803
+    """Powers of the elements as rows; see `numpy.vander`."""
+    x = _xp._array(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = x.size if N is None else N
+    dtype = np.result_type(x.dtype, np.int_)
+    result = _xp.empty((x.size, count), dtype)
+    powers = result if increasing else result[:, ::-1]
+    powers[:, :1] = 1
+    if count > 1:
+        powers[:, 1:] = _xp.cumprod(_xp.broadcast_to(x.astype(dtype)[:, None], (x.size, count - 1)), 1)
+    return result

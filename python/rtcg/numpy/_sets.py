@@ -1,0 +1,208 @@
+"""Sets of arrays' elements: different ones, common ones, whether one is among others; part of `rtcg.numpy`.
+
+All of it is sorting, comparing adjacent elements and searching on the device. How many elements a result has depends on
+values, so these functions wait for that number.
+"""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg._axes import axis_of as _axis_of
+
+__all__ = [
+    "ediff1d", "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
+
+
+def _is_nan(a):
+    return _xp.isnan(a) if a.dtype.kind in "fcV" else _xp.zeros(a.shape, bool)
+
+
+def _new_along(ordered, equal_nan):
+    """Where elements differ from the one before them along the first axis."""
+    is_new = _xp.ones(ordered.shape, bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    if equal_nan and ordered.dtype.kind in "fcV":
+        is_new[1:] &= ~(_xp.isnan(ordered[1:]) & _xp.isnan(ordered[:-1]))
+    return is_new
+
+
+def _dense_ranks(columns):
+    """For each column the places of its elements among its different ones; equal elements share one."""
+    order = _xp.argsort(columns, axis=0)
+    is_new = _new_along(_xp.take_along_axis(columns, order, 0), True)
+    ranks = _xp.empty(columns.shape, np.int64)
+    _xp.put_along_axis(ranks, order, _xp.cumsum(is_new, axis=0) - 1, 0)
+    return ranks
+
+
+def _row_ranks(rows):
+    """The places of rows among the different ones, in lexicographic order: pairs of columns are joined until one is
+    left, all pairs in one sort."""
+    n, width = rows.shape
+    if width == 0:
+        return _xp.zeros(n, np.int64)
+    ranks = _dense_ranks(rows)
+    while ranks.shape[1] > 1:
+        rest = ranks[:, -1:] if ranks.shape[1] % 2 else None
+        even = ranks.shape[1] // 2 * 2
+        ranks = _dense_ranks(ranks[:, 0:even:2] * n + ranks[:, 1:even:2])
+        if rest is not None:
+            ranks = _xp.concatenate([ranks, rest], 1)
+    return ranks[:, 0]
+
+
+def _wanted(ordered, is_new, order, return_index, return_inverse, return_counts):
+    """What `unique` returns, from sorted elements and where new ones begin."""
+    places = _xp.flatnonzero(is_new)
+    results = [ordered[places]]
+    if return_index:
+        results.append(order[places])
+    if return_inverse:
+        inverse = _xp.empty(is_new.shape, np.int64)
+        inverse[order] = _xp.cumsum(is_new) - 1
+        results.append(inverse)
+    if return_counts:
+        ends = _xp.full(1, is_new.size, np.int64)
+        results.append(_xp.diff(_xp.concatenate([places, ends])))
+    return results
+
+
+def unique(
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,  # noqa: A002
+):
+    """The different elements, or subarrays along `axis`, in ascending order; see `numpy.unique`.
+
+    With `return_index`, `return_inverse` and `return_counts` also the places of the first of each, the place of each
+    element among them, and how often each occurs. Waits for their number.
+    """
+    ar = _xp._array(ar)
+    if axis is not None:
+        return _unique_along(ar, axis, return_index, return_inverse, return_counts)
+    flat = ar.ravel()
+    order = _xp.argsort(flat) if return_index or return_inverse else None
+    ordered = _xp.sort(flat) if order is None else flat[order]
+    results = _wanted(ordered, _new_along(ordered, equal_nan), order, return_index, return_inverse, return_counts)
+    if return_inverse:
+        results[1 + return_index] = results[1 + return_index].reshape(ar.shape)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _unique_along(ar, axis, return_index, return_inverse, return_counts):
+    moved = _xp.moveaxis(ar, _axis_of(axis, ar.ndim), 0)
+    rows = moved.reshape(moved.shape[0], int(np.prod(moved.shape[1:], dtype=int)))
+    order = _xp.argsort(_row_ranks(rows))
+    ordered = rows[order]
+    is_new = _xp.ones(rows.shape[:1], bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    results = _wanted(ordered, is_new, order, return_index, return_inverse, return_counts)
+    found = results[0]
+    results[0] = _xp.moveaxis(found.reshape(found.shape[0], *moved.shape[1:]), 0, axis)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _of_standard(name):
+    def function(x, /):
+        from rtcg import array_api
+
+        return getattr(array_api, name)(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`numpy.{name}`; waits for the number of different elements."
+    return function
+
+
+unique_all, unique_counts = _of_standard("unique_all"), _of_standard("unique_counts")
+unique_inverse, unique_values = _of_standard("unique_inverse"), _of_standard("unique_values")
+
+
+def lexsort(keys, axis=-1):
+    """The indices that sort by several keys, the last one first; see `numpy.lexsort`."""
+    keys = list(keys)
+    if not keys:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    keys = [_xp._array(key) for key in keys]
+    if len({key.shape for key in keys}) > 1:
+        raise ValueError(f"all keys need to be the same shape, got {[key.shape for key in keys]}")
+    if keys[0].ndim == 0:
+        return _xp.zeros((), np.int64)
+    order = _xp.argsort(keys[0], axis)
+    for key in keys[1:]:
+        step = _xp.argsort(_xp.take_along_axis(key, order, axis), axis)
+        order = _xp.take_along_axis(order, step, axis)
+    return order
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Whether each element is among others; see `numpy.isin`."""
+    element, test = _xp._array(element), _xp.sort(_xp._array(test_elements).ravel())
+    if test.size == 0:
+        return _xp.full(element.shape, invert, bool)
+    places = _xp.searchsorted(test, element)
+    found = _xp.take(test, places, mode="clip") == element
+    return ~found if invert else found
+
+
+def union1d(ar1, ar2):
+    """The elements that are in one of two arrays, in ascending order; waits."""
+    return unique(_xp.concatenate([_xp._array(ar1), _xp._array(ar2)], axis=None))
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The elements that are in both arrays, in ascending order, and where they come first; waits."""
+    ar1, ar2 = _xp._array(ar1).ravel(), _xp._array(ar2).ravel()
+    firsts = [None, None]
+    if not assume_unique:
+        (ar1, firsts[0]), (ar2, firsts[1]) = (unique(ar, return_index=True) for ar in (ar1, ar2))
+    both = _xp.concatenate([ar1, ar2])
+    order = _xp.argsort(both)
+    ordered = both[order]
+    places = _xp.flatnonzero(ordered[1:] == ordered[:-1])
+    if not return_indices:
+        return ordered[places]
+    indices = order[places], order[places + 1] - ar1.size
+    if not assume_unique:
+        indices = tuple(first[index] for first, index in zip(firsts, indices, strict=True))
+    return ordered[places], *indices
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The elements of `ar1` that are not in `ar2`; waits."""
+    ar1 = _xp._array(ar1).ravel() if assume_unique else unique(ar1)
+    ar2 = _xp._array(ar2).ravel()
+    return ar1[isin(ar1, ar2, invert=True)]
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The elements that are in only one of two arrays, in ascending order; waits."""
+    if not assume_unique:
+        ar1, ar2 = unique(ar1), unique(ar2)
+    ordered = _xp.sort(_xp.concatenate([_xp._array(ar1), _xp._array(ar2)], axis=None))
+    if ordered.size == 0:
+        return ordered
+    differs = _xp.ones(ordered.size + 1, bool)
+    differs[1:-1] = ordered[1:] != ordered[:-1]
+    return ordered[differs[1:] & differs[:-1]]
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Differences of adjacent elements of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
+    flat = _xp._array(ary).ravel()
+    parts = [flat[1:] - flat[:-1]]
+    for position, edge in ((0, to_begin), (len(parts) + 1, to_end)):
+        if edge is None:
+            continue
+        edge = _xp._array(edge)
+        if not np.can_cast(edge.dtype, flat.dtype, casting="same_kind"):
+            name = "to_end" if position else "to_begin"
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+        parts.insert(position, edge.ravel().astype(flat.dtype))
+    return parts[0] if len(parts) == 1 else _xp.concatenate(parts)

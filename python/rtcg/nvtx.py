@@ -1,0 +1,45 @@
+"""Named ranges and marks for profilers (NVTX) and for the traces of `rtcg.tracing`.
+
+Nsight Systems and other profilers that start a program listen through the library that the
+environment variable ``NVTX_INJECTION64_PATH`` names. Without one a range costs next to nothing.
+"""
+
+import contextlib
+
+from rtcg import _native
+
+__all__ = ["listener", "mark", "range", "range_pop", "range_push"]
+
+
+def range_push(name):
+    """Begin a range on this thread, inside of those begun before."""
+    _native.nvtx_push(name)
+
+
+def range_pop():
+    """End the range that this thread has begun last."""
+    _native.nvtx_pop()
+
+
+def mark(name):
+    """Mark a moment on this thread."""
+    _native.nvtx_mark(name)
+
+
+class range(contextlib.ContextDecorator):
+    """A range around a ``with`` statement, or as a decorator around every call of a function."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        range_push(self.name)
+        return self
+
+    def __exit__(self, *exception):
+        range_pop()
+
+
+def listener():
+    """The library that listens, or None."""
+    return _native.nvtx_origin()

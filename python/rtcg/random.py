@@ -1,0 +1,247 @@
+"""Random numbers on the device, with the names of `numpy.random`.
+
+The numbers of Philox 4x32-10 (:func:`default_rng`) and Threefry 4x32-20 depend on key and position alone. Nothing here
+needs cuRAND.
+"""
+
+import math
+import operator
+
+import numpy as np
+
+from rtcg import _native, numpy as _xp
+
+__all__ = ["Generator", "Philox", "Threefry", "default_rng"]
+
+
+def _random_key():
+    import secrets
+
+    return secrets.randbits(64)
+
+
+def integer_of(name, value):
+    """A Python integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected an integer") from None
+
+
+class Philox:
+    """Philox 4x32-10 (Salmon et al., 2011): a position in the sequence of a key.
+
+    Parameters
+    ----------
+    key : int, optional
+        64 bits; random by default.
+    stream : int
+        One of 2**32 sequences of the key.
+    """
+
+    _engine = "philox"
+
+    def __init__(self, key=None, stream=0):
+        key = _random_key() if key is None else integer_of("key", key) % 2**64
+        self._state = _native.CounterGenerator(self._engine, key, integer_of("stream", stream))
+
+    @property
+    def state(self):
+        """``{"key", "stream", "position"}``; positions count blocks of four words. May be assigned."""
+        s = self._state
+        return {"key": s.key, "stream": s.stream_number, "position": s.position}
+
+    @state.setter
+    def state(self, value):
+        self._state = _native.CounterGenerator(self._engine, value["key"], value["stream"])
+        self._state.set_position(value["position"])
+
+    def advance(self, delta):
+        """Skip `delta` blocks of four words; returns the generator."""
+        self._state.advance(integer_of("delta", delta) % 2**64)
+        return self
+
+    def jumped(self, jumps=1):
+        """A new generator on the sequence `jumps` streams further."""
+        new = type(self)(self._state.key, (self._state.stream_number + jumps) % 2**32)
+        return new
+
+    def __reduce__(self):
+        return _restored, (type(self), self.state)
+
+
+def _restored(cls, state):
+    new = cls(state["key"])
+    new.state = state
+    return new
+
+
+class Threefry(Philox):
+    """Threefry 4x32-20 (Salmon et al., 2011). The parameters are those of :class:`Philox`."""
+
+    _engine = "threefry"
+
+
+def shape_of(size):
+    if size is None:
+        return ()
+    return tuple(size) if hasattr(size, "__len__") else (integer_of("size", size),)
+
+
+class Generator:
+    """Distributions, with NumPy's names, over a :class:`Philox` or :class:`Threefry`.
+
+    Results are arrays on the device, for `size` None of no dimension; nothing waits. The numbers depend on the
+    generator alone, not on the device.
+    """
+
+    def __init__(self, bit_generator):
+        if not isinstance(bit_generator, Philox):
+            raise TypeError(
+                f"bit_generator is {bit_generator!r}; expected a Philox or Threefry (default_rng(seed) makes one)"
+            )
+        self.bit_generator = bit_generator
+
+    @property
+    def _state(self):
+        return self.bit_generator._state
+
+    def __repr__(self):
+        return f"Generator({type(self.bit_generator).__name__})"
+
+    def _drawn(self, draw, size, dtype, p=0.0, q=1.0, out=None, stream=None, kinds="f"):
+        dtype = np.dtype(dtype)
+        if dtype.kind not in kinds or dtype.itemsize > 8:
+            raise TypeError(f"Unsupported dtype {dtype} for {draw}")
+        if out is None:
+            out = _xp.empty(shape_of(size), dtype)
+        elif out.dtype != dtype or (size is not None and tuple(out.shape) != shape_of(size)):
+            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}; expected {shape_of(size)} and {dtype}")
+        self._state.fill(draw, out, float(p), float(q), stream)
+        return out
+
+    def random(self, size=None, dtype=np.float64, out=None, stream=None):
+        """Uniform numbers in [0, 1)."""
+        return self._drawn("half_open", size, dtype, 0, 1, out, stream)
+
+    def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64, stream=None):
+        """Uniform numbers in [low, high)."""
+        if not math.isfinite(high - low):
+            raise OverflowError("Range exceeds valid bounds")
+        return self._drawn("half_open", size, dtype, low, high, None, stream)
+
+    def standard_normal(self, size=None, dtype=np.float64, out=None, stream=None):
+        """Normal numbers of mean 0 and standard deviation 1."""
+        return self._drawn("normal", size, dtype, 0, 1, out, stream)
+
+    def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64, stream=None):
+        """Normal numbers of mean `loc` and standard deviation `scale`."""
+        if scale < 0:
+            raise ValueError("scale < 0")
+        return self._drawn("normal", size, dtype, loc, scale, None, stream)
+
+    def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=np.float64, stream=None):
+        """Numbers whose logarithm is normal of `mean` and `sigma`."""
+        if sigma < 0:
+            raise ValueError("sigma < 0")
+        return self._drawn("log_normal", size, dtype, mean, sigma, None, stream)
+
+    def standard_exponential(self, size=None, dtype=np.float64, out=None, stream=None):
+        """Exponential numbers of mean 1."""
+        return self._drawn("exponential", size, dtype, 1, 0, out, stream)
+
+    def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
+        """Exponential numbers of mean `scale`."""
+        if scale < 0:
+            raise ValueError("scale < 0")
+        return self._drawn("exponential", size, dtype, scale, 0, None, stream)
+
+    def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
+        """Poisson numbers of mean `lam`."""
+        if not 0 <= lam <= 2**62:
+            raise ValueError("lam < 0 or lam is NaN or too large")
+        return self._drawn("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
+
+    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
+        """Integers in [low, high), or [0, low) without `high`; with `endpoint` the upper end is included."""
+        if high is None:
+            low, high = 0, low
+        low, high, dtype = integer_of("low", low), integer_of("high", high) + bool(endpoint), np.dtype(dtype)
+        if dtype.kind not in "iub":
+            raise TypeError(f"Unsupported dtype {dtype} for integers")
+        limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        if low >= high:
+            raise ValueError("low > high" if endpoint else "low >= high")
+        if low < limits[0]:
+            raise ValueError(f"low is out of bounds for {dtype}")
+        if high - 1 > limits[1]:
+            raise ValueError(f"high is out of bounds for {dtype}")
+        out = _xp.empty(shape_of(size), dtype)
+        self._state.fill_integers(out, low % 2**64, (high - low) % 2**64, stream)
+        return out
+
+    def bytes(self, length):
+        """Random bytes, on the host."""
+        out = _xp.empty(-(-length // 4), np.uint32)
+        self._state.fill("bits", out)
+        return out.get().tobytes()[:length]
+
+    def permutation(self, x, stream=None):
+        """A random order of ``range(x)``, or a shuffled copy of an array along its first axis."""
+        if not hasattr(x, "shape"):
+            out = _xp.empty(operator.index(x), np.int64)
+            self._state.fill_permutation(out, stream)
+            return out
+        if not x.shape:
+            raise TypeError("x must be an integer or at least 1-dimensional")
+        new = _xp.empty(tuple(x.shape), x.dtype)
+        self._take_rows(x, new, stream)
+        return new
+
+    def shuffle(self, x, stream=None):
+        """Put an array into a random order along its first axis, in place."""
+        if not x.shape:
+            raise TypeError("Argument must be at least 1-dimensional")
+        self._take_rows(x.copy(), x, stream)
+
+    def _take_rows(self, source, target, stream):
+        from rtcg.elementwise import ElementwiseKernel, VectorArg
+
+        order = _xp.empty(source.shape[0], np.int64)
+        self._state.fill_permutation(order, stream)
+        row = int(np.prod(source.shape[1:], dtype=np.int64))
+        kernel = _ROW_KERNELS.get(source.dtype)
+        if kernel is None:
+            arguments = [VectorArg(source.dtype, "dst"), VectorArg(source.dtype, "src", True)]
+            kernel = _ROW_KERNELS[source.dtype] = ElementwiseKernel(
+                [*arguments, VectorArg(np.int64, "order", True), "long row"],
+                "dst[i] = src[order[i / row] * row + i % row]", "take_rows",
+            )  # fmt: skip
+        if source.size:
+            kernel(target, source, order, row, stream=stream)
+
+    def choice(self, a, size=None, replace=True, stream=None):
+        """Elements of ``range(a)``; without `replace` all different."""
+        n = integer_of("a", a)
+        if replace:
+            return self.integers(0, n, size, stream=stream)
+        shape = shape_of(size)
+        count = int(np.prod(shape, dtype=np.int64))
+        if count > n:
+            raise ValueError("Cannot take a larger sample than population when replace is False")
+        order = self.permutation(n, stream=stream)
+        return _xp.GPUArray(shape, np.int64, base=order, gpudata=order.gpudata)
+
+    def spawn(self, n_children):
+        """New generators on the next `n_children` streams."""
+        return [Generator(self.bit_generator.jumped(k + 1)) for k in range(n_children)]
+
+
+_ROW_KERNELS = {}
+
+
+def default_rng(seed=None):
+    """A :class:`Generator` over :class:`Philox` with the key `seed` (random by default)."""
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(seed if isinstance(seed, Philox) else Philox(seed))

@@ -1,0 +1,76 @@
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from rtcg._native import GPUArray, Stream
+
+_Size: TypeAlias = int | Sequence[int] | None
+
+class Philox:
+    state: dict[str, int]
+    def __init__(self, key: int | None = None, stream: int = 0) -> None: ...
+    def advance(self, delta: int) -> Philox: ...
+    def jumped(self, jumps: int = 1) -> Philox: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class Threefry(Philox): ...
+
+class Generator:
+    bit_generator: Philox
+    def __init__(self, bit_generator: Philox) -> None: ...
+    def random(
+        self, size: _Size = None, dtype: Any = ..., out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray: ...
+    def uniform(
+        self,
+        low: float = 0.0,
+        high: float = 1.0,
+        size: _Size = None,
+        dtype: Any = ...,
+        stream: Stream | None = None,
+    ) -> GPUArray: ...
+    def standard_normal(
+        self, size: _Size = None, dtype: Any = ..., out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray: ...
+    def normal(
+        self,
+        loc: float = 0.0,
+        scale: float = 1.0,
+        size: _Size = None,
+        dtype: Any = ...,
+        stream: Stream | None = None,
+    ) -> GPUArray: ...
+    def lognormal(
+        self,
+        mean: float = 0.0,
+        sigma: float = 1.0,
+        size: _Size = None,
+        dtype: Any = ...,
+        stream: Stream | None = None,
+    ) -> GPUArray: ...
+    def standard_exponential(
+        self, size: _Size = None, dtype: Any = ..., out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray: ...
+    def exponential(
+        self, scale: float = 1.0, size: _Size = None, dtype: Any = ..., stream: Stream | None = None
+    ) -> GPUArray: ...
+    def poisson(
+        self, lam: float = 1.0, size: _Size = None, dtype: Any = ..., stream: Stream | None = None
+    ) -> GPUArray: ...
+    def integers(
+        self,
+        low: int,
+        high: int | None = None,
+        size: _Size = None,
+        dtype: Any = ...,
+        endpoint: bool = False,
+        stream: Stream | None = None,
+    ) -> GPUArray: ...
+    def bytes(self, length: int) -> bytes: ...
+    def permutation(self, x: Any, stream: Stream | None = None) -> GPUArray: ...
+    def shuffle(self, x: GPUArray, stream: Stream | None = None) -> None: ...
+    def choice(self, a: int, size: _Size = None, replace: bool = True, stream: Stream | None = None) -> GPUArray: ...
+    def spawn(self, n_children: int) -> list[Generator]: ...
+
+def default_rng(seed: int | Philox | Generator | None = None) -> Generator: ...
+def integer_of(name: str, value: Any) -> int: ...
+def shape_of(size: _Size) -> tuple[int, ...]: ...

@@ -1,0 +1,74 @@
+"""Reductions of arrays by a C expression: of everything to one value, or along axes, in one launch."""
+
+import numpy as np
+
+from rtcg import _native
+from rtcg._arguments import VectorArg, arguments_of, c_literal
+
+__all__ = ["ReductionKernel"]
+
+
+class ReductionKernel(_native.ReductionKernel):
+    """A reduction by `reduce_expr` of `map_expr` over all elements.
+
+    Parameters
+    ----------
+    dtype_out : dtype
+        Of the result and of everything in between; structures need a name (`rtcg.tools.get_or_register_dtype`) and
+        their C definition in `preamble`. Several values at once are a structure.
+    neutral : str or number
+        The neutral element, a C expression.
+    reduce_expr : str
+        Combines ``a`` and ``b``. It must be associative and commutative: the order is not defined.
+    map_expr : str, optional
+        The value of element ``i``; by default the first array's.
+    arguments : str or sequence, optional
+        C declarations or `VectorArg` and `ScalarArg`; by default an array ``in`` of `dtype_out`.
+    name, keep, options, preamble
+        As for :class:`rtcg.elementwise.ElementwiseKernel`.
+    allocator : callable, optional
+        Gives memory for results when the call names none.
+
+    Notes
+    -----
+    Calling it, ``kernel(*args, stream=None, out=None, allocator=None, kernel_wrapper=None, axis=None,
+    keepdims=False)``, enqueues one kernel and returns the result, a 0-d array on the device (or `out`). With `axis`, a
+    number or several, only these axes are reduced, and ``i`` counts the elements in C order. Arrays that `map_expr`
+    names only as ``x[i]`` are broadcast and may have any strides. Without elements the result is `neutral`.
+
+    `out` must have one element, with any number of axes, or with `axis` the shape of the result: else ValueError.
+    Arrays are checked as by `ElementwiseKernel`.
+    """
+
+    def __init__(
+        self,
+        dtype_out,
+        neutral,
+        reduce_expr,
+        map_expr=None,
+        arguments=None,
+        name="reduce_kernel",
+        keep=False,
+        options=None,
+        preamble="",
+        allocator=None,
+    ):
+        dtype_out = np.dtype(dtype_out)
+        arguments = [VectorArg(dtype_out, "in", const=True)] if arguments is None else arguments_of(arguments)
+        if map_expr is None:
+            vectors = [argument.name for argument in arguments if argument.is_vector]
+            map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
+        neutral = c_literal(neutral, dtype_out)
+        super().__init__(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator)
+        self.arguments = tuple(arguments)
+
+
+def _call_wrapped(kernel, kernel_wrapper, args, stream, keywords):
+    """A call through `kernel_wrapper`, which is given what enqueues the kernel: ``f(grid, block, stream, *args)``."""
+    result = []
+
+    def enqueue(grid, block, stream, *args):
+        result.append(kernel(*args, stream=stream, **keywords))
+
+    kernel_wrapper(enqueue)(None, None, stream, *args)
+    return result[0]

@@ -1,0 +1,21 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rtcg import _native
+from rtcg._arguments import Argument
+
+class ReductionKernel(_native.ReductionKernel):
+    arguments: tuple[Argument, ...]
+    def __init__(
+        self,
+        dtype_out: Any,
+        neutral: Any,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: str | Sequence[Argument | str] | None = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        allocator: Callable[[int], Any] | None = None,
+    ) -> None: ...

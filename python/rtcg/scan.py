@@ -1,0 +1,167 @@
+"""Scans: cumulative sums and other prefix combinations of arrays, in one pass over memory."""
+
+import numpy as np
+
+from rtcg import _native
+from rtcg._arguments import VectorArg, arguments_of, c_literal
+
+__all__ = ["ExclusiveScanKernel", "GenericScanKernel", "InclusiveScanKernel"]
+
+
+class GenericScanKernel(_native._ScanKernel):
+    """A scan with inputs, segments and outputs that are C snippets, as PyOpenCL has it (an addition to PyCUDA).
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of the items that are scanned.
+    arguments : str or sequence
+        C declarations or `VectorArg` and `ScalarArg`.
+    input_expr : str
+        The item of place ``i``.
+    scan_expr : str
+        Combines ``a`` (the earlier) and ``b``; associative, need not commute. ``across_seg_boundary`` is true when a
+        segment starts in ``b``; then the result has to be ``b``.
+    neutral : str or number, optional
+        The neutral element, needed for ``prev_item``.
+    output_statement : str
+        Executed for each ``i`` with ``item`` (the scan up to and with ``i``), ``prev_item`` (without ``i``; `neutral`
+        at the start and at each segment's) and ``last_item`` (the last place's item; needs a second pass).
+    is_segment_start_expr : str, optional
+        Whether a segment starts at ``i``.
+    input_fetch_exprs : sequence of (name, array, offset), optional
+        Declares ``name`` as ``array[i + offset]`` for all snippets; zero outside of the array.
+    index_dtype : dtype
+        Of ``i`` and of ``N``, the number of places.
+    name_prefix, options, preamble
+        As for `ElementwiseKernel`.
+
+    Notes
+    -----
+    Non-contiguous arrays are scanned in C order, through contiguous copies. In each tile of some thousand places all
+    inputs are read before outputs are written, so ``i`` may be overwritten in place; a fetch at another offset must
+    not be from an array that is written.
+    """
+
+    def __init__(
+        self,
+        dtype,
+        arguments,
+        input_expr,
+        scan_expr,
+        neutral=None,
+        output_statement="",
+        is_segment_start_expr=None,
+        input_fetch_exprs=(),
+        index_dtype=np.int32,
+        name_prefix="scan",
+        options=None,
+        preamble="",
+        devices=None,
+    ):
+        super().__init__(
+            dtype=np.dtype(dtype),
+            arguments=arguments_of(arguments),
+            input_expr=input_expr,
+            scan_expr=scan_expr,
+            neutral=None if neutral is None else c_literal(neutral, dtype),
+            output_statement=output_statement,
+            is_segment_start_expr=is_segment_start_expr,
+            input_fetch_exprs=[tuple(fetch) for fetch in input_fetch_exprs],
+            index_dtype=np.dtype(index_dtype),
+            name=f"{name_prefix}_kernel",
+            options=options,
+            preamble=preamble,
+        )
+        self.dtype = np.dtype(dtype)
+
+    def __call__(self, *args, size=None, stream=None):
+        """Enqueue the scan of the first `size` places (by default the first array's size); does not wait."""
+        self._launch(args, size, stream)
+
+
+class _ScanKernel(_native._ScanKernel):
+    """A scan of one array to another."""
+
+    _output = ""
+    _needs_neutral = False
+
+    def __init__(self, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None):
+        dtype = np.dtype(dtype)
+        if self._needs_neutral and neutral is None:
+            raise ValueError("neutral element is required for exclusive scan")
+        super().__init__(
+            dtype=dtype,
+            arguments=[VectorArg(dtype, "input_ary", const=True), VectorArg(dtype, "output_ary")],
+            input_expr="input_ary[i]",
+            scan_expr=scan_expr,
+            neutral=None if neutral is None else c_literal(neutral, dtype),
+            output_statement=self._output,
+            is_segment_start_expr=None,
+            input_fetch_exprs=[],
+            index_dtype=np.dtype(np.int64),
+            name=f"{name_prefix}_scan_intervals",
+            options=options,
+            preamble=preamble,
+        )
+        self.dtype = dtype
+
+    def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
+        """Enqueue the scan; does not wait.
+
+        Parameters
+        ----------
+        input_ary : GPUArray
+            One-dimensional, of the kernel's dtype.
+        output_ary : GPUArray or "new", optional
+            Where the result goes: by default into `input_ary`; ``"new"`` makes an array, with `allocator`.
+
+        Returns
+        -------
+        GPUArray
+            The one with the result.
+        """
+        shape = tuple(input_ary.shape)
+        if len(shape) != 1:
+            raise ValueError(f"input_ary has shape {shape}; expected one dimension")
+        if input_ary.dtype != self.dtype:
+            raise TypeError(f"input_ary has dtype {input_ary.dtype}; expected {self.dtype}")
+        if output_ary is None:
+            output_ary = input_ary
+        elif isinstance(output_ary, str) and output_ary == "new":
+            from rtcg.numpy import GPUArray
+
+            output_ary = GPUArray(shape, self.dtype, allocator)
+        if tuple(output_ary.shape) != shape:
+            raise ValueError(f"output_ary has shape {output_ary.shape}; expected {shape}")
+        if output_ary.dtype != self.dtype:
+            raise TypeError(f"output_ary has dtype {output_ary.dtype}; expected {self.dtype}")
+        self._launch((input_ary, output_ary), None, stream)
+        return output_ary
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """A scan whose results include the element at their place.
+
+    Parameters
+    ----------
+    dtype : dtype
+    scan_expr : str
+        Combines ``a`` (the earlier) and ``b``, such as ``"a+b"``; associative, need not commute.
+    neutral : str or number, optional
+    name_prefix, options, preamble
+        As for `ElementwiseKernel`.
+    """
+
+    _output = "output_ary[i] = item"
+    _needs_neutral = False
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """A scan whose results leave out the element at their place; `neutral` is the first result.
+
+    The parameters are those of :class:`InclusiveScanKernel`.
+    """
+
+    _output = "output_ary[i] = prev_item"
+    _needs_neutral = True

@@ -1,0 +1,357 @@
+"""Contexts, memoisation, and C types of dtypes."""
+
+import functools
+import gc
+import operator
+import os
+import sys
+import warnings
+
+from rtcg import _native, driver as drv
+from rtcg._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401
+from rtcg._native import (  # noqa: F401
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
+
+
+def __getattr__(name):
+    """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
+    if name not in ("get_or_register_dtype", "register_dtype"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rtcg import _dtypes as dtypes
+
+    return globals().setdefault(name, getattr(dtypes, name))
+
+
+def bitlog2(n):
+    """The position of the highest bit that is set: the binary logarithm, rounded down."""
+    n = operator.index(n)
+    if n <= 0:
+        raise ValueError(f"n is {n}; expected a positive integer")
+    return n.bit_length() - 1
+
+
+def _wanted_device():
+    """The device that the environment or the file ``~/.cuda_device`` asks for, or None."""
+    value, source = os.environ.get("CUDA_DEVICE"), "environment variable CUDA_DEVICE"
+    if value is None:
+        source = os.path.join(os.path.expanduser("~"), ".cuda_device")
+        try:
+            with open(source, encoding="utf-8") as file:
+                value = file.read().strip()
+        except OSError:
+            return None
+    try:
+        ordinal = int(value)
+    except ValueError:
+        raise ValueError(f"{source} is {value!r}; expected the number of a device") from None
+    try:
+        return drv.Device(ordinal)
+    except drv.Error as error:
+        raise type(error)(f"{error} ({source} is {value!r})") from None
+
+
+def make_default_context(ctx_maker=None):
+    """Make a context on the device that CUDA_DEVICE or ``~/.cuda_device`` names, else the first that works.
+
+    Parameters
+    ----------
+    ctx_maker : callable, optional
+        Takes a `Device` and returns a context; default ``Device.make_context``.
+    """
+    if ctx_maker is None:
+        ctx_maker = drv.Device.make_context
+    count = drv.Device.count()
+    if count == 0:
+        raise RuntimeError("no CUDA-enabled device found")
+    device = _wanted_device()
+    if device is not None:
+        return ctx_maker(device)
+    for ordinal in range(count):
+        try:
+            return ctx_maker(drv.Device(ordinal))
+        except drv.Error as error:
+            last = error
+    raise RuntimeError(f"could not create a context on any of {count} devices: {last}")
+
+
+def get_default_device(default=0):
+    """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`."""
+    device = _wanted_device()
+    return drv.Device(default) if device is None else device
+
+
+# Functions whose results are remembered per context.
+context_dependent_memoized_functions = []
+
+
+def context_dependent_memoize(func):
+    """Remember results per current context and arguments."""
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        key = (drv.Context.get_current(), args, tuple(sorted(kwargs.items())))
+        cache = wrapper._pycuda_ctx_dep_memoize_dic
+        try:
+            return cache[key]
+        except KeyError:
+            result = cache[key] = func(*args, **kwargs)
+            return result
+
+    wrapper._pycuda_ctx_dep_memoize_dic = {}
+    context_dependent_memoized_functions.append(wrapper)
+    return wrapper
+
+
+def clear_context_caches():
+    """Forget everything that was remembered per context."""
+    for func in context_dependent_memoized_functions:
+        func._pycuda_ctx_dep_memoize_dic.clear()
+    _native.clear_array_contexts()
+    _native.clear_workspaces()
+
+
+# -- figures of devices -----------------------------------------------------------------------
+
+
+def _round_up(value, unit):
+    return -(-value // unit) * unit
+
+
+class DeviceData:
+    """What a multiprocessor of a device holds.
+
+    Parameters
+    ----------
+    dev : Device or tuple, optional
+        A device, or a compute capability such as ``(9, 0)``; by default the current device.
+
+    Attributes
+    ----------
+    max_threads : int
+        Threads of a block.
+    warp_size : int
+    warps_per_mp, thread_blocks_per_mp : int
+        Warps and blocks that are resident on a multiprocessor.
+    registers : int
+        Registers of a multiprocessor.
+    shared_memory : int
+        Bytes of shared memory of a multiprocessor.
+    smem_alloc_granularity, register_alloc_granularity : int
+        Shared memory (bytes of a block) and registers (of a warp) are given in multiples of these.
+    smem_granularity : int
+        Banks of shared memory: threads that access it at the same time.
+    register_allocation_unit : str
+        ``"warp"``: what registers are given to.
+    limits : dict
+        All limits, by name.
+    """
+
+    def __init__(self, dev=None):
+        if isinstance(dev, tuple):
+            self._figures = _native.Multiprocessor.of_capability(*dev)
+        else:
+            self._figures = _native.Multiprocessor.of_device(drv.Context.get_device() if dev is None else dev)
+        self.limits = limits = self._figures.limits()
+        self.max_threads = limits["max_threads_per_block"]
+        self.warp_size = limits["warp_size"]
+        self.warps_per_mp = limits["max_warps"]
+        self.thread_blocks_per_mp = limits["max_blocks"]
+        self.registers = limits["registers"]
+        self.shared_memory = limits["shared_bytes"]
+        self.smem_alloc_granularity = limits["shared_unit"]
+        self.smem_granularity = limits["warp_size"]
+        self.register_alloc_granularity = limits["register_unit"]
+        self.register_allocation_unit = "warp"
+
+    def align(self, bytes, word_size=4):
+        """`bytes`, rounded up so that rows of this length start where accesses by a warp are fast."""
+        return _round_up(bytes, self.align_bytes(word_size))
+
+    def align_dtype(self, elements, dtype_size):
+        """A number of elements of `dtype_size` bytes, rounded up in the same sense."""
+        return _round_up(elements, self.align_words(dtype_size))
+
+    def align_words(self, word_size):
+        """`align_bytes` in words."""
+        return self.align_bytes(word_size) // word_size
+
+    def align_bytes(self, word_size=4):
+        """The alignment in bytes for accesses of `word_size` bytes by each thread."""
+        if word_size not in (1, 2, 4, 8, 16):
+            raise ValueError(f"word_size is {word_size}; expected 1, 2, 4, 8 or 16, which a thread reads at once")
+        # Memory travels in lines of 128 bytes, of which narrow words of half a warp fill 64.
+        return 64 if word_size <= 4 else 128
+
+    def coalesce(self, thread_count):
+        """A number of threads, rounded up to whole warps."""
+        return _round_up(thread_count, self.warp_size)
+
+    @staticmethod
+    def make_valid_tex_channel_count(size):
+        """The smallest number of channels that a texture can have, `size` or more."""
+        for count in (1, 2, 4):
+            if size <= count:
+                return count
+        raise ValueError(f"size is {size}; textures have at most 4 channels")
+
+
+class OccupancyRecord:
+    """How full a multiprocessor gets with blocks of a size.
+
+    Parameters
+    ----------
+    devdata : DeviceData
+    threads : int
+        Threads of a block.
+    shared_mem : int
+        Bytes of shared memory of a block, static and dynamic together.
+    registers : int
+        Registers of a thread.
+
+    Attributes
+    ----------
+    tb_per_mp, warps_per_mp : int
+        Resident blocks and warps.
+    occupancy : float
+        Resident warps by those that fit.
+    limited_by : str
+        What is used up: ``"device"`` (the number of blocks), ``"warps"``, ``"regs"`` or ``"smem"``.
+
+    Raises
+    ------
+    ValueError
+        If not even one block fits.
+    """
+
+    def __init__(self, devdata, threads, shared_mem=0, registers=0):
+        figures = devdata._figures.occupancy(threads, registers, shared_mem)
+        self.tb_per_mp, self.warps_per_mp, self.occupancy, self.limited_by = figures
+
+    def __repr__(self):
+        return (
+            f"OccupancyRecord(tb_per_mp={self.tb_per_mp}, warps_per_mp={self.warps_per_mp}, "
+            f"occupancy={self.occupancy:.3g}, limited_by={self.limited_by!r})"
+        )
+
+
+# -- tests ------------------------------------------------------------------------------------
+
+
+def _free_context(context):
+    if drv.Context.get_current() == context:
+        context.pop()
+    clear_context_caches()
+    gc.collect()
+
+
+def init_cuda_context_fixture():
+    """A context for the length of a test; a fixture is ``yield from init_cuda_context_fixture()``."""
+    drv.init()
+    context = make_default_context()
+    assert isinstance(context.get_device().name(), str)
+    try:
+        yield context
+    finally:
+        _free_context(context)
+
+
+def mark_cuda_test(inner_f):
+    """Run a test function in a context of its own. Under pytest it also gets the mark ``cuda``."""
+
+    @functools.wraps(inner_f)
+    def wrapper(*args, **kwargs):
+        drv.init()
+        context = make_default_context()
+        try:
+            return inner_f(*args, **kwargs)
+        finally:
+            _free_context(context)
+
+    try:
+        import pytest
+    except ImportError:
+        return wrapper
+    return pytest.mark.cuda(wrapper)
+
+
+# -- memory pools -----------------------------------------------------------------------------
+
+
+class DebugMemoryPool(DeviceMemoryPool):
+    """A pool that prints, whenever it takes memory from the driver, what its memory is used for.
+
+    Blocks are distinguished by the functions that allocate them, and by the names that a user gives to
+    these.
+
+    Parameters
+    ----------
+    interactive : bool
+        Ask for a name with `input` for every new place that allocates. Names are remembered in
+        ``rtcg-pool-names.json`` in the cache folder of the user.
+    logfile : file, optional
+        Where to write; default the standard output.
+    """
+
+    def __init__(self, interactive=True, logfile=None):
+        super().__init__(_labelled=True)
+        self.interactive = interactive
+        self.logfile = logfile
+        self._names = _load_names() if interactive else {}
+
+    def allocate(self, size, stream=None):
+        """Memory of `size` bytes; see `DeviceMemoryPool.allocate`."""
+        label = self._describe(size)
+        memory, was_taken = self._allocate_labelled(size, stream, label)
+        if was_taken:
+            print(self._report(size, label), end="", file=self.logfile or sys.stdout, flush=True)
+        return memory
+
+    def describe(self):
+        """The blocks in use: ``(size, what for, count)``, the largest first."""
+        return self._histogram()
+
+    def _describe(self, size):
+        import traceback
+
+        frames = traceback.extract_stack(limit=12)[:-2]
+        place = " > ".join(f"{frame.name} ({os.path.basename(frame.filename)}:{frame.lineno})" for frame in frames[-4:])
+        if not self.interactive:
+            return place
+        if place not in self._names:
+            self._names[place] = input(f"{size} bytes are allocated by {place}\nWhat are they for? ") or place
+            _save_names(self._names)
+        return self._names[place]
+
+
+def _names_file():
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(folder, "rtcg-pool-names.json")
+
+
+def _load_names():
+    import json
+
+    try:
+        with open(_names_file(), encoding="utf-8") as file:
+            names = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return names if isinstance(names, dict) else {}
+
+
+def _save_names(names):
+    import json
+
+    path = _names_file()
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump(names, file)
+        os.replace(file.name, path)
+    except OSError as error:
+        warnings.warn(f"the names of allocations are not remembered: {error}", stacklevel=4)

@@ -1,0 +1,13 @@
+"""Traces of driver calls, compilations and kernels, in the format that Perfetto opens."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from rtcg._native import _Path
+
+__all__ = ["is_on", "start", "stop", "trace"]
+
+def start(path: _Path) -> None: ...
+def stop() -> tuple[Path, int] | None: ...
+def is_on() -> bool: ...
+def trace(path: _Path) -> AbstractContextManager[None]: ...
