@@ -6,7 +6,7 @@ PROLOGUE = """
 import time
 import numpy as np
 import pycuda.autoinit
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 import pycuda.gpuarray as gpuarray
 from pycuda import tools
 

@@ -14,7 +14,7 @@ def test_findings_name_source_and_allocation():
         """
         from rtcg import checking
         checking.enable("memory,init,leak")
-        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.autoinit, rtcg.driver as cuda
         from pycuda.compiler import SourceModule
         f = SourceModule(
             "__global__ void k(int *out, int *in) {\\n  out[threadIdx.x] = in[threadIdx.x];\\n}",
@@ -51,7 +51,7 @@ def test_arrays_end_where_they_end_and_graphs_keep_theirs():
         from rtcg import checking
         checking.enable("memory,init")
         import numpy as np
-        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.autoinit, rtcg.driver as cuda
         from pycuda import gpuarray
         from pycuda.compiler import SourceModule
         a, stream = gpuarray.to_gpu(np.arange(1000, dtype=np.float32)), cuda.Stream()
@@ -93,7 +93,7 @@ def test_chaos_exposes_a_missing_barrier():
         """
         import numpy as np
         from rtcg import checking
-        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.autoinit, rtcg.driver as cuda
         from pycuda.compiler import SourceModule
         f = SourceModule('''__global__ void k(int *out) {
             __shared__ int s[128];
@@ -117,7 +117,7 @@ import json, sys
 import numpy as np
 from rtcg import checking
 checking.enable(sys.argv[1])
-import pycuda.autoinit, pycuda.driver as cuda
+import pycuda.autoinit, rtcg.driver as cuda
 from pycuda.compiler import SourceModule
 module = SourceModule(sys.argv[2], no_extern_c=True, options=["-lineinfo"])
 kernel, block = module.get_function("k"), int(sys.argv[3])
@@ -288,7 +288,7 @@ def test_races_of_matrix_instructions(source):
 def test_one_means_all_that_is_wrong_with_kernels():
     result = run_python(
         """
-        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.autoinit, rtcg.driver as cuda
         from rtcg import checking
         from pycuda.compiler import SourceModule
         module = SourceModule('''
@@ -351,10 +351,11 @@ def test_kernels_of_our_own_have_no_findings():
         from rtcg import checking
         checking.enable("memory,init,race,sync")
         import numpy as np
-        import pycuda.autoinit, pycuda.driver as cuda
+        import pycuda.autoinit, rtcg.driver as cuda
         import pycuda.gpuarray as gpuarray, pycuda.cumath as cumath, pycuda.curandom as curandom
+        import rtcg.numpy as rnp, rtcg.random
         from pycuda.reduction import ReductionKernel
-        from pycuda.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
+        from rtcg.scan import ExclusiveScanKernel, GenericScanKernel, InclusiveScanKernel
         for n in (1, 100, 5003):
             host = (np.arange(n, dtype=np.int32) * 7919 + 13) % 1009
             a = gpuarray.to_gpu(host)
@@ -367,13 +368,13 @@ def test_kernels_of_our_own_have_no_findings():
                 scan_expr="across_seg_boundary ? b : a + b", is_segment_start_expr="i % 7 == 0",
                 output_statement="out[i] = item",
             )(a, out)
-            assert (np.sort(host) == gpuarray.sort(a).get()).all()
-            gpuarray.argsort(a); a.cumsum(); gpuarray.sum(a); gpuarray.unique(a); a.std(); gpuarray.nonzero(a)
+            assert (np.sort(host) == rnp.sort(a).get()).all()
+            rnp.argsort(a); a.cumsum(); gpuarray.sum(a); rnp.unique(a); a.std(); rnp.nonzero(a)
             x = a.astype(np.float32)
             cumath.sin(x); gpuarray.dot(x, x); x[::-1] + x; gpuarray.max(x); gpuarray.where(x > 3, x, -x)
         m = gpuarray.to_gpu(np.arange(130 * 70, dtype=np.float32).reshape(130, 70))
         m @ m.T; m.sum(axis=0); m.sum(axis=1); (m + m.copy()).T.copy(); m.cumsum(axis=0)
-        curandom.rand((1000,)); curandom.default_rng(7).normal(size=1000)
+        curandom.rand((1000,)); rtcg.random.default_rng(7).normal(size=1000)
         cuda.Context.synchronize()
         found = checking.findings()
         assert not found, "\\n".join(str(f) for f in found)

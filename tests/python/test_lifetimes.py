@@ -4,14 +4,14 @@ import sys
 
 import pytest
 
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 from tests.python.subprocesses import run_python
 
 START = """
 import faulthandler, gc, threading, time
 faulthandler.dump_traceback_later(60, exit=True)
 import numpy as np
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 cuda.init()
 device = cuda.Device(0)
 ctx = device.make_context()

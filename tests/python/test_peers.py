@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("context")
 PROLOGUE = """
 import subprocess, sys, threading
 import numpy as np
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 from pycuda.compiler import SourceModule
 
 cuda.init()
@@ -41,7 +41,7 @@ for context in contexts:
 def run():
     environment = {"RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": 2}
     if has_real_device():
-        import pycuda.driver as cuda
+        import rtcg.driver as cuda
 
         if sum(not cuda.Device(i).is_virtual for i in range(cuda.Device.count())) < 2:
             pytest.skip("needs two GPUs")
@@ -276,7 +276,7 @@ def test_generators_refuse_memory_out_of_reach(run):
 import pycuda.gpuarray as gpuarray
 from pycuda.elementwise import ElementwiseKernel
 from pycuda.reduction import ReductionKernel
-from pycuda.scan import InclusiveScanKernel
+from rtcg.scan import InclusiveScanKernel
 add = ElementwiseKernel("int *z, const int *x", "z[i] += x[i]")
 total = ReductionKernel(np.int32, "0", "a + b", "x[i]", "const int *x")
 scan = InclusiveScanKernel(np.int32, "a + b")
@@ -564,7 +564,7 @@ def test_another_process_shares_memory_of_either_device(run):
 CHILD = """
 import sys
 import numpy as np
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 cuda.init()
 context = cuda.Device(int(sys.argv[1])).make_context()
 shared = cuda.IPCMemoryHandle(bytes.fromhex(sys.argv[2]))

@@ -10,7 +10,8 @@ from tests.python.subprocesses import ROOT, run_python
 PROLOGUE = """
 import ctypes, sys
 import numpy as np
-import pycuda.driver as cuda
+import rtcg
+import rtcg.driver as cuda
 
 library = ctypes.CDLL(sys.argv[1])
 
@@ -294,3 +295,15 @@ print(error_of(cuda.Context.synchronize))
 """,
     )
     assert text.strip().endswith("2 kernels were launched, the last of them 'last'")
+
+
+@pytest.mark.parametrize("version, major", [(12040, 12), (13000, 13)])
+def test_without_a_compiler_the_error_names_the_command_for_the_driver(library, version, major):
+    code = """
+from pycuda.compiler import SourceModule
+start()
+print(error_of(lambda: SourceModule("__global__ void f() {}")))
+"""
+    said = run(library, code, RTCG_NVRTC="none", STUB_VERSION=version)
+    assert f'`pip install "rtcg-gpu[cuda{major}]"` installs it' in said
+    assert f"for the NVIDIA driver here, which has CUDA {major}" in said

@@ -9,7 +9,7 @@ use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
 use crate::{implicit, layout_attributes, lto, nvcc, nvrtc, shims};
-use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace};
+use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace, wheels_extra};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -430,6 +430,10 @@ fn keep_files(
     std::fs::write(dir.join(format!("output.{}", kind.name())), bytes)
 }
 
+fn nvrtc_major() -> u32 {
+    NvrtcTable::load().ok().and_then(NvrtcTable::version).map_or(13, |(major, _)| major)
+}
+
 /// What the user can do about the commonest refusals.
 fn hints(log: &str) -> String {
     let mut hints = String::new();
@@ -449,7 +453,10 @@ fn hints(log: &str) -> String {
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
             )),
             "" => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
-            wheel => hints.push_str(&format!("; {header} is not installed: pip install {wheel}")),
+            wheel => hints.push_str(&format!(
+                "; {header} is not installed: pip install \"rtcg-gpu[{}]\", which has {wheel}",
+                wheels_extra(nvrtc_major())
+            )),
         }
     }
     if log.contains("extern \"C\" linkage") || log.contains("may not have \"C\" linkage") {

@@ -23,7 +23,7 @@ pub mod types;
 
 pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
-pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult};
+pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, wheels_extra};
 pub use search::{add_search_root, find_nvcc, header_directories};
 pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};
 pub use types::*;

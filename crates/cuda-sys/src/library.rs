@@ -41,7 +41,7 @@ pub(crate) struct LibrarySearch {
     /// opened first, with its symbols global.
     pub(crate) is_preloaded_dependency: fn(&str) -> bool,
     /// What the user can do when there is none.
-    pub(crate) hint: &'static str,
+    pub(crate) hint: fn() -> String,
 }
 
 /// Each place tried and why it did not do.
@@ -61,7 +61,7 @@ impl LibrarySearch {
             Some(file) => self.open(Path::new(&file), &format!("{}=", self.variable), &resolve, &mut tried),
             None => self.find_installed(&resolve, &mut tried),
         };
-        found.ok_or_else(|| LoadError { what: self.what, tried, hint: self.hint.to_owned() })
+        found.ok_or_else(|| LoadError { what: self.what, tried, hint: (self.hint)() })
     }
 
     /// Installations in `/usr` come after the loader's own path, all others before it.

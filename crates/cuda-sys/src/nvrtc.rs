@@ -3,6 +3,7 @@
 
 use crate::library::{LibrarySearch, OnceTable, library_table};
 use crate::load::LoadError;
+use crate::table::DriverTable;
 use crate::types::*;
 use std::ffi::CStr;
 
@@ -143,9 +144,25 @@ const SEARCH: LibrarySearch = LibrarySearch {
     loader_names: LOADER_NAMES,
     is_file: is_nvrtc,
     is_preloaded_dependency: is_builtins,
-    hint: "install it with `pip install nvidia-cuda-nvrtc` (CUDA 13) or a CUDA toolkit, \
-           or set RTCG_NVRTC to the library file",
+    hint,
 };
+
+/// The exact command for the driver that is here.
+fn hint() -> String {
+    let driver = DriverTable::real().ok().and_then(DriverTable::driver_version).map(|version| version / 1000);
+    let why = driver.map_or_else(String::new, |major| format!(", for the NVIDIA driver here, which has CUDA {major}"));
+    let major = driver.unwrap_or(13);
+    let (extra, wheel) = (wheels_extra(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
+    format!(
+        "`pip install \"rtcg-gpu[{extra}]\"` installs it with CUDA's headers{why}; `pip install {wheel}` the compiler \
+         alone. A CUDA toolkit has it too; RTCG_NVRTC names the library file"
+    )
+}
+
+/// The extra of the Python distribution `rtcg-gpu` that has the compiler and the headers of a major version of CUDA.
+pub fn wheels_extra(cuda_major: u32) -> &'static str {
+    if cuda_major < 13 { "cuda12" } else { "cuda13" }
+}
 
 fn find() -> Result<NvrtcTable, LoadError> {
     SEARCH.find(|library, path| Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some()))

@@ -117,6 +117,9 @@ const SEARCH: LibrarySearch = LibrarySearch {
     },
     is_file: |name| name.starts_with("libnvJitLink.so") || (name.starts_with("nvJitLink_") && name.ends_with(".dll")),
     is_preloaded_dependency: |_| false,
-    hint: "install it with `pip install nvidia-nvjitlink` (CUDA 13) or `pip install nvidia-nvjitlink-cu12` (CUDA 12), \
-           no older than the compiler, or set RTCG_NVJITLINK to the library file",
+    hint: || {
+        "install it with `pip install nvidia-nvjitlink` (CUDA 13) or `pip install nvidia-nvjitlink-cu12` (CUDA 12), no \
+         older than the compiler, or set RTCG_NVJITLINK to the library file"
+            .to_owned()
+    },
 };
