@@ -15,9 +15,9 @@ import numpy as np
 from common import attempt, interleaved_us, python_loop
 
 import pycuda.autoprimaryctx  # which the peers use too
-import pycuda.driver as cuda
-import pycuda.gpuarray as gpuarray
-from pycuda.elementwise import ElementwiseKernel
+import rtcg.driver as cuda
+from rtcg import numpy as rnp
+from rtcg.elementwise import ElementwiseKernel
 
 ROUNDS = 7
 IS_VIRTUAL = cuda.Device(0).is_virtual
@@ -27,7 +27,7 @@ SIDE = 512 if IS_VIRTUAL else 8192
 def peers():
     """(name, maker from a host array, wait, copy to the host) of each library that is there."""
     wait = pycuda.autoprimaryctx.context.synchronize
-    found = [("rtcg", gpuarray.to_gpu, wait, lambda a: a.get())]
+    found = [("rtcg", rnp.to_gpu, wait, lambda a: a.get())]
     try:
         import cupy
 
@@ -104,11 +104,11 @@ def small():
     for name, call in SMALL.items():
         print(f"{name:26}", shown(host_us(call, 1024)))
     kernel = ElementwiseKernel("float a, float *x, float b, float *y, float *z", "z[i] = a*x[i] + b*y[i]")
-    x = gpuarray.to_gpu(np.ones(1024, np.float32))
-    z = gpuarray.empty_like(x)
+    x = rnp.to_gpu(np.ones(1024, np.float32))
+    z = rnp.empty_like(x)
     own = {
         "ElementwiseKernel": lambda: kernel(2, x, 3, x, z),
-        "GPUArray((1024,), float32)": lambda: gpuarray.GPUArray((1024,), np.float32),
+        "GPUArray((1024,), float32)": lambda: rnp.GPUArray((1024,), np.float32),
     }
     for name, call in own.items():
         call()
@@ -180,7 +180,7 @@ def keys(dtype, n):
 def _module_of(library):
     """The module with NumPy's functions for a library's arrays."""
     if library == "rtcg":
-        return gpuarray
+        return rnp
     return __import__(library)
 
 
@@ -311,7 +311,7 @@ def transfers():
             rows["to the device"].append((library, gigabytes_per_second(upload, host.nbytes)))
             fetched = gigabytes_per_second(lambda: fetch(device), host.nbytes)  # noqa: B023 (called at once)
             rows["to new memory"].append((library, fetched))
-        device = gpuarray.to_gpu(host)
+        device = rnp.to_gpu(host)
         rows["a.get(touched)"] = [("rtcg", gigabytes_per_second(lambda: device.get(target), host.nbytes))]  # noqa: B023
         rows["a.set(host)"] = [("rtcg", gigabytes_per_second(lambda: device.set(host), host.nbytes))]  # noqa: B023
         for name, row in rows.items():

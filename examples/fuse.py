@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-import pycuda.driver as cuda
-import pycuda.gpuarray as gpuarray
 import rtcg
+import rtcg.driver as cuda
+import rtcg.numpy as rnp
 
 N = 1 << 20
 RATE, VOLATILITY = 0.02, 0.3
@@ -44,7 +44,7 @@ def timed(function, *args):
 def main():
     rng = np.random.default_rng(0)
     hosts = [rng.uniform(low, high, N).astype(np.float32) for low, high in ((5, 30), (1, 100), (0.25, 10))]
-    arrays = [gpuarray.to_gpu(host) for host in hosts]
+    arrays = [rnp.to_gpu(host) for host in hosts]
     apart, apart_ms = timed(call_and_put, *arrays)
     fused, fused_ms = timed(rtcg.fuse(call_and_put), *arrays)
     same = all(np.array_equal(a.get(), b.get()) for a, b in zip(fused, apart, strict=True))

@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 
-import pycuda.autoinit
+import rtcg.autoinit
 import rtcg.driver as cuda
-from pycuda.compiler import SourceModule
+from rtcg.compiler import SourceModule
 
 BLOCK = 16
 
@@ -76,7 +76,7 @@ def transpositions(module, a):
 
 
 def main():
-    print(f"device: {pycuda.autoinit.device.name()}")
+    print(f"device: {rtcg.autoinit.device.name()}")
     module = SourceModule(SOURCE)
     wrong = 0
     for shape in [(16, 16), (70, 100), (512, 256)]:
