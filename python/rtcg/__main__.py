@@ -21,7 +21,9 @@ def main(arguments=None):
         By default those of the process.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    parser = argparse.ArgumentParser(prog="python -m rtcg", usage=_USAGE, description=f"NAME: {_compat.names()}")
+    parser = argparse.ArgumentParser(
+        prog="python -m rtcg", usage=_USAGE, description=f"NAME is {' or '.join(_compat.names())}."
+    )
     if arguments[:1] == ["--as"]:
         if len(arguments) < 3:
             parser.error("--as needs a name and a program")

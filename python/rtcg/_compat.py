@@ -36,6 +36,16 @@ def folder(name):
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat", name)
 
 
+def what_import_finds(name):
+    """What ``import name`` finds, in words: rtcg's modules, another package, or nothing and what to do."""
+    origin = _origin(name)
+    if origin is None:
+        return f"nothing (`pip install {_DISTRIBUTIONS[name][1]}` adds rtcg's modules)"
+    if origin.startswith(folder(name) + os.sep):
+        return "rtcg's modules"
+    return f"{origin}, which is not rtcg's (`python -m rtcg --as {name} program.py` runs a program with rtcg's)"
+
+
 def provide(name):
     """Write the metadata of the distribution `name` beside those of ours, so that pip knows it as installed.
 
@@ -76,10 +86,16 @@ def _refuse_beside_upstream(name, upstream, path):
             f"`python -m rtcg --as {name} program.py` runs programs with rtcg's modules, `pip uninstall {upstream}` "
             "makes room for them"
         )
+    origin = _origin(name)
+    if origin and not origin.startswith(path + os.sep):
+        raise ProvideError(f"`import {name}` finds {origin}, which is not rtcg's; remove it, or run programs with --as")
+
+
+def _origin(name):
+    """The file or folder that ``import name`` finds; None without one."""
     spec = importlib.util.find_spec(name)
     origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-    if origin and not os.path.abspath(origin).startswith(path + os.sep):
-        raise ProvideError(f"`import {name}` finds {origin}, which is not rtcg's; remove it, or run programs with --as")
+    return origin and os.path.abspath(origin)
 
 
 def _version(name):

@@ -22,7 +22,12 @@ def run_program(arguments, first=None):
     if not arguments:
         raise SystemExit("no program was named")
     program = arguments[0]
+    if not as_module and not os.path.exists(program):
+        raise SystemExit(f"cannot open the program {program!r}: no such file")
     sys.argv[:] = arguments
+    # `python -m` has put the current folder in front, in the place of the program's.
+    if sys.path[:1] == [os.getcwd()]:
+        del sys.path[0]
     sys.path.insert(0, os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))
     if first is not None:
         sys.path.insert(0, first)

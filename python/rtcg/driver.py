@@ -29,7 +29,7 @@ from rtcg._cuda_arrays import (
     texture_object,
 )
 from rtcg._enums import *  # noqa: F403
-from rtcg._enums import mem_attach_flags
+from rtcg._enums import __all__ as _ENUMERATIONS, mem_attach_flags
 from rtcg._lazy import np
 from rtcg._native import (
     AddressRange,
@@ -147,7 +147,7 @@ __all__ = [
     "memset_d32", "memset_d32_async", "memset_d8", "memset_d8_async", "module_from_buffer", "module_from_file",
     "np_to_array", "pagelocked_empty", "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like",
     "pointer_get_attribute", "py_memcpy_atoh", "py_memcpy_htoa", "register_host_memory", "set_debugging",
-    "start_profiler", "stop_profiler", "texture_object", "to_device",
+    "start_profiler", "stop_profiler", "texture_object", "to_device", *_ENUMERATIONS,
 ]  # fmt: skip
 
 HostAllocation = PagelockedHostAllocation
@@ -161,13 +161,15 @@ def set_debugging(flag=True):
     CUDA_DEBUGGING = flag
 
 
-def _is_import_system(frame):
-    return "importlib" in frame.f_globals.get("__name__", "").partition(".")[0]
+def _is_hidden(frame):
+    """Whether `warnings` leaves the frame out of its count: those of the import system itself."""
+    file = frame.f_code.co_filename
+    return "importlib" in file and "_bootstrap" in file
 
 
 def _is_users(frame):
-    ours = frame.f_globals.get("__name__", "").partition(".")[0] in ("rtcg", "pycuda")
-    return not ours and not _is_import_system(frame)
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package not in ("rtcg", "pycuda", "importlib") and not _is_hidden(frame)
 
 
 def _tell_user(text):
@@ -175,7 +177,7 @@ def _tell_user(text):
     frame, level = sys._getframe(1), 2
     while frame is not None and not _is_users(frame):
         # `warnings` does not count the frames of the import system.
-        level += not _is_import_system(frame)
+        level += not _is_hidden(frame)
         frame = frame.f_back
     warnings.warn(text, stacklevel=level)
 

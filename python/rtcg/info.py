@@ -10,7 +10,7 @@ import sys
 import warnings
 from importlib import metadata
 
-from rtcg import _native
+from rtcg import _compat, _native
 
 __all__ = ["main", "report"]
 
@@ -41,6 +41,7 @@ def report(*, attributes=False, functions=False):
     lines = [
         f"rtcg {__version__} in {__file__.rpartition('/')[0] or '.'}",
         f"Python {platform.python_version()} in {sys.prefix}, {', '.join(_packages())}",
+        *(f"import {name}: {_compat.what_import_finds(name)}" for name in _compat.names()),
     ]
     with warnings.catch_warnings():
         # The report itself says which devices are virtual.

@@ -5,6 +5,7 @@ may only shrink: a name that exists and is still listed fails, too. Run as a pro
 takes such names off the list.
 """
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -206,6 +207,16 @@ def test_pycuda_has_upstreams_names_and_nothing_else():
             continue
         ours = set(getattr(importlib.import_module(module), "__all__", ())) - known[module]
         assert ours <= ALSO_UPSTREAMS.get(module, set()), f"{module} has {sorted(ours)}, which upstream has not"
+
+
+def test_rtcg_imports_nothing_of_pycuda():
+    for path, module in modules():
+        if path.is_relative_to(COMPAT):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(name.partition(".")[0] == "pycuda" for name in names), f"{module}, line {node.lineno}"
 
 
 ENUMS = sorted({(module, name) for module, _, kind, name in NAMES if kind == "enum"})

@@ -1,5 +1,3 @@
-"""``python -m pycuda.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels that a debugger understands."""
+"""``python -m pycuda.debug [-m] SCRIPT ARGUMENTS``; see `rtcg.debug`."""
 
-from collections.abc import Sequence
-
-def main(arguments: Sequence[str] | None = None) -> None: ...
+from rtcg.debug import main as main

@@ -1,0 +1,40 @@
+"""``python -m rtcg.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels that a debugger understands.
+
+Kernels are compiled with debug information and without optimisation, nothing comes from the cache,
+and every source is kept in a file, whose path the debugger finds in the program::
+
+    cuda-gdb --args python -m rtcg.debug script.py arguments
+
+Without a GPU there is no cuda-gdb. There the virtual GPU's checked mode reports wrong accesses,
+uninitialised values and races with block, thread and source line: ``RTCG_CHECK=1 python -m
+rtcg.debug script.py``, see docs/debugging.md.
+"""
+
+import sys
+
+from rtcg._run import run_program
+from rtcg.driver import set_debugging
+
+_USAGE = "usage: python -m rtcg.debug [-m] SCRIPT ARGUMENTS..."
+
+
+def main(arguments=None):
+    """Run a program for debugging.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        As on the command line: the script or ``-m`` and a module, then the program's own arguments.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments in ([], ["-m"]):
+        raise SystemExit(f"{_USAGE}\nno program was named")
+    if arguments[0] in ("-h", "--help"):
+        print(f"{_USAGE}\n\n{__doc__}")
+        return
+    set_debugging()
+    run_program(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""``python -m rtcg``: programs with rtcg's modules, and errors of the command line."""
+
+import os
+import subprocess
+import sys
+
+PROGRAM = """
+import subprocess, sys
+import pycuda, beside
+print(pycuda.__file__, sys.argv[1:], __name__)
+if sys.argv[1:]:
+    child = "import pycuda; print(pycuda.__file__)"
+    subprocess.run([sys.executable, "-c", child], check=True)
+"""
+
+
+def rtcg(*arguments, cwd):
+    command = [sys.executable, "-m", "rtcg", *map(str, arguments)]
+    env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd, env=env)
+
+
+def test_programs_find_our_modules_before_others(tmp_path):
+    folder, elsewhere = tmp_path / "program", tmp_path / "elsewhere"
+    (folder / "pycuda").mkdir(parents=True)
+    elsewhere.mkdir()
+    (folder / "pycuda" / "__init__.py").write_text("raise ImportError('upstream')")
+    (folder / "beside.py").write_text("")
+    (elsewhere / "beside.py").write_text("raise ImportError('the current folder')")
+    (folder / "p.py").write_text(PROGRAM)
+    result = rtcg("--as", "pycuda", "../program/p.py", "one", cwd=elsewhere)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("rtcg/compat/pycuda/pycuda/__init__.py\n") == 1, "the program's child"
+    assert result.stdout.count("rtcg/compat/pycuda/pycuda/__init__.py ['one'] __main__\n") == 1
+
+
+def test_modules_are_run(tmp_path):
+    (tmp_path / "beside.py").write_text("")
+    (tmp_path / "p.py").write_text(PROGRAM)
+    result = rtcg("--as", "pycuda", "-m", "p", cwd=tmp_path)
+    assert result.returncode == 0 and "[] __main__" in result.stdout, result.stderr
+
+
+def test_errors_are_one_line(tmp_path):
+    for arguments, said in [
+        (("--as", "pycuda", "nothing.py"), "cannot open the program 'nothing.py': no such file"),
+        (("--as", "cupy", "p.py"), "error: name is 'cupy'; expected 'pycuda'"),
+        (("--as", "pycuda"), "error: --as needs a name and a program"),
+        (("provide",), "error: provide needs one name"),
+        (("provide", "cupy"), "name is 'cupy'; expected 'pycuda'"),
+        (("report",), "error: unknown argument 'report'"),
+    ]:
+        result = rtcg(*arguments, cwd=tmp_path)
+        assert result.returncode != 0 and said in result.stderr.splitlines()[-1], result.stderr
+        assert "Traceback" not in result.stderr
+    result = rtcg("--help", cwd=tmp_path)
+    assert result.returncode == 0 and "NAME is pycuda." in result.stdout
+
+
+def test_the_report_says_what_an_import_finds(tmp_path):
+    assert "import pycuda: rtcg's modules" in rtcg(cwd=tmp_path).stdout
+    (tmp_path / "pycuda").mkdir()
+    (tmp_path / "pycuda" / "__init__.py").write_text("")
+    said = rtcg(cwd=tmp_path).stdout
+    assert f"import pycuda: {tmp_path}/pycuda/__init__.py, which is not rtcg's" in said
