@@ -196,6 +196,12 @@ def test_sorting(x, data):
     same(lambda xp, a: (xp.sort(a, axis=axis), xp.argsort(a, axis=axis, kind="stable")), x)
 
 
+@pytest.mark.parametrize("axis", range(3))
+def test_sorting_leaves_other_axes_where_they_are(axis):
+    a = np.random.default_rng(axis).integers(0, 100, (3, 4, 5)).astype(np.float32)
+    compare(gpuarray.sort(gpuarray.to_gpu(a), axis=axis), np.sort(a, axis=axis))
+
+
 @pytest.mark.parametrize("n", [255, 256, 257, 1000, 5000])
 def test_long_rows_are_merged(n):
     a = np.random.default_rng(n).integers(0, 100, (3, n)).astype(np.float32)
