@@ -9,11 +9,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The interpreter that the GPU targets use; override it to use one that has the wheel installed.
 GPU_PYTHON ?= $(BIN)/python
+# tools/build_backend.py calls maturin.
+export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test gpu-bench gpu-soak soak wheel fuzz clean
+.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test gpu-bench gpu-soak soak wheel release notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -23,6 +25,8 @@ help:
 	@echo "make compat  runs cuda-python, numba-cuda and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
+	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
+	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
@@ -51,6 +55,19 @@ demo: $(VENV)/.built
 wheel: $(VENV)/.requirements
 	$(BIN)/maturin build --release --strip --out dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
+
+# What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.
+release: dist/release/venv/.requirements
+	RELEASE_PYTHONS="$(or $(RELEASE_PYTHONS),$(PYTHON))" dist/release/venv/bin/python tools/release.py $(STEPS)
+
+notices: dist/release/venv/.requirements
+	dist/release/venv/bin/python tools/notices.py
+
+dist/release/venv/.requirements: requirements-release.txt
+	mkdir -p dist/release
+	test -x dist/release/venv/bin/python || $(PYTHON) -m venv dist/release/venv
+	dist/release/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-release.txt
+	@touch $@
 
 # The virtual GPU as libcuda.so.1, for programs that know only NVIDIA's driver (docs/libcuda.md).
 libcuda:
@@ -92,8 +109,9 @@ lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo run -q --release -p xtask -- cycles --check
-	$(BIN)/ruff check python tests examples benches
-	$(BIN)/ruff format --check python tests examples benches
+	$(BIN)/python tools/notices.py --check
+	$(BIN)/ruff check python tests examples benches tools
+	$(BIN)/ruff format --check python tests examples benches tools
 
 stubs: $(VENV)/.built
 	$(BIN)/python -m mypy.stubtest rtcg pycuda --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt

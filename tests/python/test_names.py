@@ -258,6 +258,14 @@ def test_targets_up_to_blackwell():
     assert all(re.fullmatch(r"COMPUTE_\d+[AF]?", name) for name in jit_target.names)
 
 
+def test_distributions_have_the_version_of_the_workspace():
+    import rtcg
+
+    manifest = (PACKAGES.parent / "distributions/rtcg-pycuda/pyproject.toml").read_text()
+    assert re.findall(r'^version = "(.*)"', manifest, re.MULTILINE) == [rtcg.__version__]
+    assert set(re.findall(r"rtcg-gpu(?:\[\w+\])?==([\w.]+)", manifest)) == {rtcg.__version__}
+
+
 def test_versions():
     import pycuda
     import pycuda.driver as cuda

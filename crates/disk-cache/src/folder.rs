@@ -67,6 +67,7 @@ pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         std::fs::create_dir_all(parent)?;
     }
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "rights are set on Unix only"))]
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

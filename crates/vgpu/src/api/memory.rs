@@ -75,7 +75,7 @@ fn is_mapped(start: usize, len: usize) -> bool {
     let Some(end) = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page)) else { return false };
     let mut residency = vec![0_u8; (end - first) / page];
     // SAFETY: mincore reads no memory of the range and writes one byte per page of it.
-    unsafe { libc::mincore(first as *mut c_void, end - first, residency.as_mut_ptr()) == 0 }
+    unsafe { libc::mincore(first as *mut c_void, end - first, residency.as_mut_ptr().cast()) == 0 }
 }
 
 driver_functions! {

@@ -138,6 +138,7 @@ pub(super) fn reserve(len: usize) -> Result<usize, WindowError> {
         return Err(WindowError { what: format!("reserve {len} bytes for the state of memory"), errno });
     }
     // SAFETY: advice about the mapping just made; large pages would make sparse states expensive.
+    #[cfg(target_os = "linux")]
     unsafe {
         libc::madvise(p, len, libc::MADV_NOHUGEPAGE);
         libc::madvise(p, len, libc::MADV_DONTDUMP);

@@ -13,8 +13,6 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_h
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
-/// Where reports go.
-const ISSUE_TRACKER_URL: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
 /// What every message about a panic contains.
 pub const BUG_MARK: &str = "a bug in rtcg";
 /// Characters of an instruction that a message shows.
@@ -76,7 +74,7 @@ fn error(source: &KernelSource) -> JitError {
     let at = span.map_or(String::new(), |_| format!(" at `{}`", text_of(text, span)));
     let said = LAST_PANIC.take();
     let message = format!(
-        "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it at {ISSUE_TRACKER_URL} with {kept}"
+        "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it to rtcg's maintainers with {kept}"
     );
     let ptx_line = span.map_or(0, |s| 1 + text[..s.start as usize].matches('\n').count() as u32);
     JitError { span, ptx_line, ..source.kernel_error(message) }

@@ -14,6 +14,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::anonymous_file;
 use crate::error::{Code, Error, Res, ensure};
 
 /// Bytes of a handle, as in CUDA.
@@ -84,11 +85,7 @@ fn new_id() -> u64 {
 
 /// A file in memory.
 pub(crate) fn new_file(bytes: u64) -> Res<File> {
-    // SAFETY: the name is a C string.
-    let fd = unsafe { libc::memfd_create(c"rtcg shared".as_ptr(), libc::MFD_CLOEXEC) };
-    ensure(fd >= 0, Code::OPERATING_SYSTEM)?;
-    // SAFETY: the descriptor was just made.
-    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    let file = anonymous_file::create(c"rtcg shared", 0).ok_or(Code::OPERATING_SYSTEM)?;
     file.set_len(bytes).map_err(|_| Code::OUT_OF_MEMORY)?;
     Ok(file)
 }

@@ -14,7 +14,7 @@ use crate::device;
 use crate::driver;
 use crate::error::{Code, Res, ensure};
 use crate::handles::Table;
-use crate::memory::window;
+use crate::memory::{anonymous_file, window};
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
@@ -148,16 +148,12 @@ impl Physical {
 
 /// A file in memory of a fixed size.
 fn new_file(bytes: u64) -> Res<OwnedFd> {
-    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-    // SAFETY: the name is a C string.
-    let fd = unsafe { libc::memfd_create(c"rtcg device memory".as_ptr(), flags) };
-    ensure(fd >= 0, Code::OUT_OF_MEMORY)?;
-    // SAFETY: the descriptor was just made.
-    let file = unsafe { OwnedFd::from_raw_fd(fd) };
+    let file = anonymous_file::create(c"rtcg device memory", libc::MFD_ALLOW_SEALING).ok_or(Code::OUT_OF_MEMORY)?;
+    let fd = file.as_raw_fd();
     // SAFETY: calls on that descriptor.
     let ready = unsafe { libc::ftruncate(fd, bytes as i64) == 0 && libc::fcntl(fd, libc::F_ADD_SEALS, SEALS) == 0 };
     ensure(ready, Code::OUT_OF_MEMORY)?;
-    Ok(file)
+    Ok(file.into())
 }
 
 /// Gives back a handle once; the memory goes with the last handle and the last mapping.

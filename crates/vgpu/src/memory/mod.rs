@@ -1,5 +1,6 @@
 //! Memory of the virtual GPU: the device window and what is allocated in it.
 
+mod anonymous_file;
 pub(crate) mod copy;
 pub(crate) mod globals;
 pub(crate) mod heap;

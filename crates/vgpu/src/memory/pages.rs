@@ -64,6 +64,7 @@ impl Pages {
             self.insert_free(start, span + page_bytes());
             return None;
         }
+        #[cfg(target_os = "linux")]
         if span >= HUGE_PAGE {
             advise(start, span, libc::MADV_HUGEPAGE);
         }
