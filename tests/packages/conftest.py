@@ -11,7 +11,7 @@ import pytest
 from tests.packages.installation import PACKAGES, ROOT, Installation
 
 # There is nothing to test before packages are built.
-collect_ignore = [] if PACKAGES else ["test_install.py", "test_source.py"]
+collect_ignore = [] if PACKAGES else ["test_coexistence.py", "test_install.py", "test_source.py"]
 
 
 @pytest.fixture

@@ -52,6 +52,13 @@ class Installation:
         assert not check or (result.returncode == 0 and not result.stderr), result.stdout + result.stderr
         return result
 
+    def python_module(self, name, *arguments, check=True):
+        """Run ``python -m name`` in a folder that holds nothing of this repository."""
+        command = [self.python, "-m", name, *arguments]
+        result = subprocess.run(command, text=True, capture_output=True, cwd=self.folder, env=self.environment())
+        assert not check or result.returncode == 0, result.stdout + result.stderr
+        return result
+
     def files(self):
         """All files of installed packages, and programs."""
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())

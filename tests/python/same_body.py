@@ -1,4 +1,4 @@
-"""One body, two modules: what NumPy computes and what `pycuda.gpuarray` computes, over drawn arrays.
+"""One body, two modules: what NumPy computes and what `rtcg.numpy` computes, over drawn arrays.
 
 `same(body, *hosts)` runs ``body(xp, *arrays)`` with NumPy's arrays and with device arrays of the same values and
 layouts, and compares value, dtype and shape, or the class of the exception.
@@ -11,7 +11,7 @@ import numpy as np
 from depth import at_depth
 from hypothesis import HealthCheck, settings, strategies as st
 
-import pycuda.gpuarray as gpuarray
+import rtcg.numpy as gpuarray
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-import pycuda.driver as cuda
+import rtcg.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 from rtcg import compiler

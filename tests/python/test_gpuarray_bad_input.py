@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import pycuda.gpuarray as gpuarray
+import rtcg.numpy as gpuarray
 from tests.python.same_body import COMPLEX, FLOATS, INTEGERS, arrays, compare, layouts, look, quickly, run, same, values
 
 

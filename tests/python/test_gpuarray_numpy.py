@@ -698,7 +698,7 @@ def test_what_is_not_there_says_why():
 )
 def test_functions_that_are_not_there_are_named(expression, name):
     a = gpuarray.to_gpu(np.arange(3.0))
-    message = f"pycuda.gpuarray has no implementation of {name}; to compute it on the host pass a.get()"
+    message = f"rtcg.numpy has no implementation of {name}; to compute it on the host pass a.get()"
     with pytest.raises(TypeError) as raised:
         eval(expression, {"np": np, "a": a})
     assert str(raised.value) == message

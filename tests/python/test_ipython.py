@@ -29,9 +29,9 @@ def shell(context):
     interactive = pytest.importorskip("IPython.core.interactiveshell")
     shell = interactive.InteractiveShell.instance()
     shell.history_manager.enabled = False
-    shell.run_line_magic("load_ext", "pycuda")
+    shell.run_line_magic("load_ext", "rtcg")
     yield shell
-    shell.run_line_magic("unload_ext", "pycuda")
+    shell.run_line_magic("unload_ext", "rtcg")
     interactive.InteractiveShell.clear_instance()
 
 

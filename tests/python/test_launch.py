@@ -102,7 +102,7 @@ def test_wrong_types_are_named(module, axpy):
     good = [floats, floats, np.float32(1), np.int32(4)]
     for index, bad, text in [
         (1, np.float64(1), r"declares 'const float \*x', got .*1.0"),
-        (1, np.zeros(1), r"got an array of float64, which is not on the device; use pycuda.driver.In, Out or InOut"),
+        (1, np.zeros(1), r"got an array of float64, which is not on the device; use rtcg.driver.In, Out or InOut"),
         (1, host, r"got an array of float32, which is not on the device"),
         (3, "text", r"declares 'int n', got 'text' \(of type str\)"),
     ]:

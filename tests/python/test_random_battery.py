@@ -345,7 +345,7 @@ def test_uniform_and_normal_numbers(name, dtype):
     """Moments, Kolmogorov-Smirnov, and pairs of neighbours, which Box and Muller's method may make of one another."""
     n = 1 << 18
     if name in ("Philox", "Threefry"):
-        rng = rrandom.Generator(getattr(curandom, name)(77))
+        rng = rrandom.Generator(getattr(rrandom, name)(77))
         u, z = rng.random(n, dtype), rng.standard_normal(n, dtype)
     else:
         cls = getattr(curandom, f"{name}RandomNumberGenerator")

@@ -1,7 +1,8 @@
 """Compiling CUDA C++ under the names that PyCUDA has; `rtcg.compiler` documents them and has more."""
 
+import rtcg.compiler
+from rtcg._shared_values import share_values
 from rtcg.compiler import (
-    DEFAULT_NVCC_FLAGS as DEFAULT_NVCC_FLAGS,
     CompileError as CompileError,
     CudaModule as CudaModule,
     DynamicModule as DynamicModule,
@@ -14,6 +15,9 @@ from rtcg.compiler import (
 )
 
 __all__ = [
-    "CompileError", "CudaModule", "DEFAULT_NVCC_FLAGS", "DynamicModule", "DynamicSourceModule", "SourceModule",
+    "CompileError", "CudaModule", "DEFAULT_NVCC_FLAGS",  # noqa: F822 (shared, see below)
+    "DynamicModule", "DynamicSourceModule", "SourceModule",
     "compile", "compile_plain", "get_nvcc_version", "preprocess_source",
 ]  # fmt: skip
+
+share_values(__name__, rtcg.compiler, "DEFAULT_NVCC_FLAGS")

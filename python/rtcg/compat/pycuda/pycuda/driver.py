@@ -1,9 +1,7 @@
 """CUDA's driver API under the names that PyCUDA has; `rtcg.driver` documents them and has more."""
 
-import sys
-import types
-
 import rtcg.driver
+from rtcg._shared_values import share_values
 from rtcg.driver import (
     TR_DEFAULT as TR_DEFAULT,
     TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT,
@@ -196,16 +194,4 @@ def __getattr__(name):
     return getattr(pycuda.gl, _OF_GL[name])
 
 
-class _Driver(types.ModuleType):
-    """This module, whose `CUDA_DEBUGGING` may also be assigned."""
-
-    @property
-    def CUDA_DEBUGGING(self):  # noqa: N802
-        return rtcg.driver.CUDA_DEBUGGING
-
-    @CUDA_DEBUGGING.setter
-    def CUDA_DEBUGGING(self, flag):  # noqa: N802
-        rtcg.driver.set_debugging(flag)
-
-
-sys.modules[__name__].__class__ = _Driver
+share_values(__name__, rtcg.driver, "CUDA_DEBUGGING")

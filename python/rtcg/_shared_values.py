@@ -1,0 +1,14 @@
+"""Values of a module that another module shows under its own name, and that programs assign to either."""
+
+import sys
+import types
+
+
+def share_values(name, source, *values):
+    """Let the module `name` show `values` of the module `source`; assigning to them there sets them in `source`."""
+
+    def shared(value):
+        return property(lambda module: getattr(source, value), lambda module, new: setattr(source, value, new))
+
+    properties = {value: shared(value) for value in values}
+    sys.modules[name].__class__ = type("ModuleWithSharedValues", (types.ModuleType,), properties)

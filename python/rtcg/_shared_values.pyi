@@ -1,0 +1,3 @@
+from types import ModuleType
+
+def share_values(name: str, source: ModuleType, *values: str) -> None: ...
