@@ -1,7 +1,6 @@
 """Values of a module that another module shows under its own name, and that programs assign to either."""
 
 import sys
-import types
 
 
 def share_values(name, source, *values):
@@ -11,4 +10,4 @@ def share_values(name, source, *values):
         return property(lambda module: getattr(source, value), lambda module, new: setattr(source, value, new))
 
     properties = {value: shared(value) for value in values}
-    sys.modules[name].__class__ = type("ModuleWithSharedValues", (types.ModuleType,), properties)
+    sys.modules[name].__class__ = type("ModuleWithSharedValues", (type(sys),), properties)

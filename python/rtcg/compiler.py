@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from rtcg import _native
-from rtcg._compile_error import CompileError
+from rtcg.driver import CompileError
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",

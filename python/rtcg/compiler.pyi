@@ -6,7 +6,6 @@ from typing import Literal
 from numpy.typing import DTypeLike
 from typing_extensions import Self
 
-from rtcg._compile_error import CompileError as CompileError
 from rtcg._native import (
     Function,
     GPUArray,
@@ -18,6 +17,7 @@ from rtcg._native import (
     _MessageHandler,
     _Path,
 )
+from rtcg.driver import CompileError as CompileError
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",

@@ -6,7 +6,6 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from rtcg._compile_error import CompileError as CompileError
 from rtcg._cuda_arrays import (
     TR_DEFAULT as TR_DEFAULT,
     TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT,
@@ -300,6 +299,16 @@ __all__ = [
 ]
 
 HostAllocation = PagelockedHostAllocation
+
+class CompileError(Error):
+    msg: str
+    command_line: Sequence[str]
+    stdout: str | None
+    stderr: str | None
+    source: str | None
+    def __init__(
+        self, msg: str, command_line: Sequence[str], stdout: str | None = None, stderr: str | None = None
+    ) -> None: ...
 
 CUDA_DEBUGGING: bool
 

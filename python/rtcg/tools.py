@@ -1,6 +1,5 @@
 """Contexts, memoisation, and C types of dtypes."""
 
-import functools
 import gc
 import operator
 import os
@@ -91,6 +90,7 @@ context_dependent_memoized_functions = []
 
 def context_dependent_memoize(func):
     """Remember results per current context and arguments."""
+    import functools
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
@@ -262,6 +262,7 @@ def init_cuda_context_fixture():
 
 def mark_cuda_test(inner_f):
     """Run a test function in a context of its own. Under pytest it also gets the mark ``cuda``."""
+    import functools
 
     @functools.wraps(inner_f)
     def wrapper(*args, **kwargs):

@@ -59,9 +59,27 @@ fn end_work(py: Python<'_>) -> PyResult<()> {
     take_raised().map_or(Ok(()), Err)
 }
 
+/// Whether this is the thread that the process began with; false where the system does not tell.
+fn is_first_of_process() -> bool {
+    // SAFETY: neither call has a precondition.
+    #[cfg(target_os = "linux")]
+    return unsafe { libc::getpid() == libc::gettid() };
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Whether this thread is Python's main one. `threading`, whose import costs a millisecond, is asked where it is there.
+fn is_on_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let loaded = py.import("sys")?.getattr("modules")?.contains("threading")?;
+    if !loaded && is_first_of_process() {
+        return Ok(true);
+    }
+    let threading = py.import("threading")?;
+    Ok(threading.call_method0("main_thread")?.is(threading.call_method0("current_thread")?))
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let threading = m.py().import("threading")?;
-    if threading.call_method0("main_thread")?.is(threading.call_method0("current_thread")?) {
+    if is_on_main_thread(m.py())? {
         let _ = MAIN_THREAD.set(std::thread::current().id());
     }
     rtcg::driver::set_interrupt_check(is_interrupted);
