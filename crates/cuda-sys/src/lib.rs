@@ -25,5 +25,5 @@ pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
 pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult};
 pub use search::{add_search_root, find_nvcc, header_directories};
-pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};
+pub use table::{DriverFn, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, TableKind, fn_type};
 pub use types::*;

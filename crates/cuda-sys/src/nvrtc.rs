@@ -80,8 +80,8 @@ impl NvrtcTable {
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
-        static LOADED: OnceTable<NvrtcTable> = OnceTable::new();
-        LOADED.get(find)
+        static LOADED_TABLE: OnceTable<NvrtcTable> = OnceTable::new();
+        LOADED_TABLE.get_or_load(find_nvrtc)
     }
 
     /// `(major, minor)` of this NVRTC.
@@ -136,7 +136,7 @@ const LOADER_NAMES: &[&str] = if cfg!(windows) {
     &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
 };
 
-const SEARCH: LibrarySearch = LibrarySearch {
+const LIBRARY_SEARCH: LibrarySearch = LibrarySearch {
     what: "NVRTC, the compiler for CUDA C++",
     name: "NVRTC",
     variable: "RTCG_NVRTC",
@@ -147,8 +147,10 @@ const SEARCH: LibrarySearch = LibrarySearch {
            or set RTCG_NVRTC to the library file",
 };
 
-fn find() -> Result<NvrtcTable, LoadError> {
-    SEARCH.find(|library, path| Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some()))
+fn find_nvrtc() -> Result<NvrtcTable, LoadError> {
+    LIBRARY_SEARCH.find_library(|library, path| {
+        Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some())
+    })
 }
 
 /// The `alt` build is another linking of the same.

@@ -10,7 +10,7 @@
 //! runs has one result, and everyone else must get the same.
 #![forbid(unsafe_code)]
 
-pub mod big;
+pub mod bigint;
 mod convert;
 pub mod exact;
 pub mod float;
@@ -20,7 +20,7 @@ mod machine;
 mod matrix;
 mod mbarrier;
 mod memory;
-mod pure;
+mod pure_instructions;
 mod random;
 pub mod shrink;
 pub mod texture;
@@ -29,6 +29,6 @@ mod tiles;
 mod video;
 mod warp;
 
-pub use generate::{Program, Target, generate};
-pub use machine::{Buffer, Error, Launch, Report, run};
+pub use generate::{GenerationTarget, TestProgram, generate_program};
+pub use machine::{OracleBuffer, OracleError, OracleLaunch, OracleReport, run_kernel};
 pub use random::Random;

@@ -1,6 +1,6 @@
 //! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
-use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values};
+use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values_with_stand_ins};
 use crate::driver::function::KernelObject;
 use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
@@ -11,7 +11,7 @@ use crate::pointer::record_argument_uses;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
-use rtcg::codegen::pointwise::Pointwise;
+use rtcg::codegen::pointwise::ElementwiseSnippet;
 use rtcg::generators::{CompileSettings, Elementwise, IndexRange};
 
 /// The context that the calling thread works in. Should another library have made its own one current in
@@ -20,12 +20,12 @@ pub(crate) fn current_context() -> PyResult<rtcg::Context> {
     use rtcg::driver::Context;
     match Context::current().filter(Context::is_alive) {
         Some(ctx) => Ok(ctx.into()),
-        None => Ok(Context::require().or_raise()?.into()),
+        None => Ok(Context::current_or_error().or_raise()?.into()),
     }
 }
 
 /// Options for the compiler as Python passes them.
-pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
+pub(crate) fn compile_settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
     CompileSettings { options, keep }
 }
 
@@ -63,15 +63,15 @@ impl PyElementwiseKernel {
         loop_prep: &str,
         after_loop: &str,
     ) -> PyResult<()> {
-        let spec = Pointwise {
-            name: identifier(name)?,
+        let spec = ElementwiseSnippet {
+            name: checked_identifier(name)?,
             arguments: arguments_of(arguments)?,
             operation: operation.into(),
             preamble: preamble.into(),
             loop_prep: loop_prep.into(),
             after_loop: after_loop.into(),
         };
-        self.kernel.init(Elementwise::new(spec, settings(keep, options)))
+        self.kernel.init(Elementwise::new(spec, compile_settings(keep, options)))
     }
 
     #[pyo3(signature = (*args, range = None, slice = None, stream = None))]
@@ -91,7 +91,7 @@ impl PyElementwiseKernel {
         let held = hold_all(declared, args)?;
         let region = region_of(range, slice, &held)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
         let launched = unsafe {
@@ -103,7 +103,7 @@ impl PyElementwiseKernel {
         let cached_launch = launched.map_err(|error| generator_error(py, error))?;
         record_argument_uses(args, stream_of(stream));
         if is_plain {
-            self.last.remember(declared, args, cached_launch);
+            self.last.remember_call(declared, args, cached_launch);
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl PyElementwiseKernel {
         let declared = &self.kernel.spec().arguments;
         let held = hold_all(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let source = self.kernel.source_for(&current_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
@@ -152,7 +152,7 @@ impl PyElementwiseKernel {
 }
 
 /// A name that a kernel can have.
-pub(crate) fn identifier(name: &str) -> PyResult<String> {
+pub(crate) fn checked_identifier(name: &str) -> PyResult<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(is_word) {
         return Err(PyValueError::new_err(format!("name is {name:?}; expected a C identifier")));
@@ -175,8 +175,9 @@ fn region_of(
         (None, None) => Ok(IndexRange::All),
         (None, Some(slice)) => {
             let slice = slice.cast::<PySlice>().map_err(|_| not_indices("slice", slice, "a slice"))?;
-            let arrays =
-                held.iter().find_map(|h| if let HeldArgument::Array(a) = h { Some(a.view().size()) } else { None });
+            let arrays = held
+                .iter()
+                .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().n_elements()) } else { None });
             let size =
                 arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
             let indices = slice.indices(size as isize)?;
@@ -193,6 +194,6 @@ fn region_of(
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyElementwiseKernel>()
 }

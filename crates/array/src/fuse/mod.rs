@@ -18,7 +18,7 @@ mod reduce;
 mod scope;
 
 pub(crate) use reduce::reduce_deferred;
-pub(crate) use scope::defer;
+pub(crate) use scope::defer_operation;
 pub use scope::{
-    Deferred, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
+    DeferredBuffer, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
 };

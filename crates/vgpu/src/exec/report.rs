@@ -3,16 +3,16 @@
 use super::barrier::Barrier;
 use super::fault::{Fault, FaultAccess, FaultKind};
 use super::fiber::{SignalInfo, Warp};
-use super::job::Job;
+use super::job::GridJob;
 use super::program::InstructionLocation;
 use super::{stop, watchdog};
 use crate::abi::{TrapKind, WARP_LANES};
 use crate::check::{Finding, FindingKind, allocation};
 use crate::jit::LaneSet;
-use crate::memory::window::window;
+use crate::memory::window::device_window;
 use std::fmt::Write;
 
-/// What a fault is about; `describe` makes the report.
+/// What a fault is about; `describe_fault` makes the report.
 struct FaultInfo<'a> {
     kind: FaultKind,
     what: String,
@@ -26,7 +26,7 @@ impl Fault {
     /// A fault that concerns the launch as a whole.
     pub(crate) fn of_launch(kind: FaultKind, kernel: &str, what: String) -> Fault {
         Fault {
-            code: kind.code(),
+            code: kind.result_code(),
             kind,
             kernel: kernel.to_owned(),
             block: [0; 3],
@@ -42,7 +42,7 @@ impl Fault {
 }
 
 /// The fault behind a signal.
-pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
+pub(crate) fn of_signal(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     let sites = &job.program.sites;
     let place = if warp.in_access { sites.lookup_site(warp.access_site) } else { sites.lookup_pc(info.pc) };
     let lanes = match (&place, warp.in_access) {
@@ -67,14 +67,14 @@ pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     });
     if access.is_some_and(|a| a.space == "local") {
         let what = "local memory is exhausted or overrun".to_owned();
-        return describe(job, FaultInfo { kind, what, warp, lanes, place, access });
+        return describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access });
     }
-    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
+    describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
 pub(crate) fn of_trap(
-    job: &Job<'_>,
+    job: &GridJob<'_>,
     warp: &Warp,
     kind: FaultKind,
     what: &str,
@@ -91,11 +91,11 @@ pub(crate) fn of_trap(
         space: space_of(warp, address as usize),
     });
     let what = if kind == FaultKind::InvalidPc { format!("{what}: {address:#x}") } else { what.to_owned() };
-    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
+    describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a block whose warps all wait.
-pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
+pub(crate) fn of_deadlock(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
     let mut what = "deadlock: all warps of the block wait at barriers that cannot complete".to_owned();
     for (id, b) in stuck {
         let (of, exited) = match b.expected {
@@ -105,22 +105,25 @@ pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)]
         // Writing to a string cannot fail.
         let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
     }
-    describe(job, FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None })
+    describe_fault(
+        job,
+        FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None },
+    )
 }
 
 /// The fault of a launch that was stopped from outside, with the place of a warp that it left.
-pub(crate) fn of_stopped(job: &Job<'_>, warp: &Warp, why: u32) -> Fault {
-    let (kind, what) = stopped(why);
-    describe(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
+pub(crate) fn of_stopped(job: &GridJob<'_>, warp: &Warp, why: u32) -> Fault {
+    let (kind, what) = stop_fault_kind(why);
+    describe_fault(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
 }
 
 /// The same without a place.
 pub(crate) fn of_stopped_launch(kernel: &str, why: u32) -> Fault {
-    let (kind, what) = stopped(why);
+    let (kind, what) = stop_fault_kind(why);
     Fault::of_launch(kind, kernel, what)
 }
 
-fn stopped(why: u32) -> (FaultKind, String) {
+fn stop_fault_kind(why: u32) -> (FaultKind, String) {
     match why {
         stop::TIMEOUT => {
             let limit = watchdog::time_limit().map_or(0.0, |limit| limit.as_secs_f64());
@@ -156,18 +159,18 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
 }
 
 fn space_of(warp: &Warp, address: usize) -> &'static str {
-    let Ok(w) = window() else { return "generic" };
+    let Ok(w) = device_window() else { return "generic" };
     match () {
-        () if w.local().contains(address) => "local",
-        () if w.params().contains(address) => "param",
+        () if w.local_area().contains(address) => "local",
+        () if w.params_area().contains(address) => "param",
         () if address.wrapping_sub(warp.ctx.shared as usize) < crate::memory::window::SHARED_SPAN => "shared",
-        () if w.shared().contains(address) => "shared",
+        () if w.shared_area().contains(address) => "shared",
         () if address == 0 => "generic",
         () => "global",
     }
 }
 
-fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
+fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
     let lanes = first_lane_of(f.warp, f.lanes);
     let tid = |lane: u32| {
         // SAFETY: the table belongs to the job.
@@ -209,7 +212,7 @@ fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
         }
     }
     Fault {
-        code: f.kind.code(),
+        code: f.kind.result_code(),
         kind: f.kind,
         kernel: job.program.name.clone(),
         block,
@@ -242,13 +245,13 @@ fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
         }
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
         "local" => Some("in local memory, outside the variables of the thread".into()),
-        _ => allocation::describe(a.address, a.size),
+        _ => allocation::describe_access(a.address, a.size),
     }
 }
 
 /// Something that `lane` does wrong without faulting.
-pub(crate) fn finding(
-    job: &Job<'_>,
+pub(crate) fn lane_finding(
+    job: &GridJob<'_>,
     warp: &Warp,
     kind: FindingKind,
     what: &str,
@@ -264,7 +267,7 @@ pub(crate) fn finding(
         size: place.as_ref().map_or(0, |p| p.access_bytes),
         space: space_of(warp, address as usize),
     });
-    let f = describe(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
+    let f = describe_fault(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
     Finding {
         kind,
         kernel: f.kernel,

@@ -4,7 +4,7 @@
 //! lock per few addresses keeps these operations atomic among each other.
 
 use super::super::fiber::Warp;
-use super::{check_one, fault, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, in_access, lanes_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::arch::wide_exchange;
 use crate::exec::fault::FaultKind;
@@ -46,18 +46,18 @@ unsafe fn exchange_lane(
     // SAFETY: passed on; the address is aligned and checked before it is accessed.
     unsafe {
         if !address.is_multiple_of(16) {
-            fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+            fault_and_leave(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
         }
-        check_one(warp, lane, site, address, 16);
+        check_lane_access(warp, lane, site, address, 16);
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || replace(address as *mut u128, f))
+        in_access(warp, site, || replace_128(address as *mut u128, f))
     }
 }
 
 /// # Safety
 /// `at` is aligned and may be accessed, or faults.
-unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
+unsafe fn replace_128(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
     let Some(compare_exchange) = wide_exchange() else {
         // SAFETY: passed on.
         return unsafe { replace_locked(at, f) };
@@ -80,12 +80,12 @@ unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
 /// `at` is aligned and may be accessed, or faults.
 unsafe fn replace_locked(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
     use std::sync::atomic::{AtomicBool, Ordering};
-    static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+    static ADDRESS_LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
     // The first touch may fault, which must not happen under the lock. A page that can be read can
     // be written.
     // SAFETY: the caller's contract.
     unsafe { at.read_volatile() };
-    let lock = &LOCKS[at as usize / 16 % LOCKS.len()];
+    let lock = &ADDRESS_LOCKS[at as usize / 16 % ADDRESS_LOCKS.len()];
     while lock.swap(true, Ordering::Acquire) {
         std::hint::spin_loop();
     }

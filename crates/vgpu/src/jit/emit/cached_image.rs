@@ -6,7 +6,7 @@ use super::image::{Image, Relocation};
 use super::out_of_line::{ActiveLaneCopy, AddressCheck, LaneAddresses, PcUpdate, SlowPathRequest};
 use super::relocations::RelocTarget;
 use super::scalar_spill::StridedLanes;
-use crate::jit::simt::usage::{SiteTable, Usage};
+use crate::jit::simt::usage::{KernelUsage, SiteTable};
 use crate::jit::{SharedLayout, SharedVar};
 use rtcg_ptx::ast::FuncId;
 
@@ -31,7 +31,7 @@ impl CachedPart for KernelImage {
 serialize_fields!(Relocation { at, link, addend });
 serialize_fields!(PartImage { image, ids, ranges, requests });
 serialize_fields!(KernelImage { part, usage, suspends, shared, sites });
-serialize_fields!(Usage { local_bytes, stack_bytes, recursive });
+serialize_fields!(KernelUsage { local_bytes, stack_bytes, recursive });
 serialize_fields!(SiteTable { functions, rows });
 serialize_fields!(AddressCheck { site, info, states, lanes, mask, addresses });
 serialize_fields!(ActiveLaneCopy { site, bytes, chunk, offset, store, checked });
@@ -39,10 +39,11 @@ serialize_fields!(StridedLanes { slot, lanes, stride, is_64_bit });
 
 impl Serialize for RelocTarget {
     fn write(&self, out: &mut Vec<u8>) {
-        self.encode().write(out);
+        self.encode_target().write(out);
     }
     fn read(input: &mut &[u8]) -> Option<Self> {
-        RelocTarget::decode(u64::read(input)?).filter(|link| !matches!(link, RelocTarget::UnlistedHostFunction(_)))
+        RelocTarget::decode_target(u64::read(input)?)
+            .filter(|link| !matches!(link, RelocTarget::UnlistedHostFunction(_)))
     }
 }
 

@@ -28,7 +28,7 @@ pub mod operands;
 pub(crate) mod param_addresses;
 pub(crate) mod plan;
 pub(crate) mod predicated_copies;
-pub(crate) mod pure;
+pub(crate) mod pure_instructions;
 pub(crate) mod rarely_divergent;
 pub(crate) mod register_params;
 mod rename;

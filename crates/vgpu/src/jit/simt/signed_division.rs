@@ -5,7 +5,7 @@
 //! checks that where the sum is made (see [`super::stride_checks`]) and then takes the sum's low bits for
 //! those of `x`. So it must not be entered between the sum and what reads it.
 
-use super::body::{Block, Body, stmt_defs};
+use super::body::{Block, FunctionBody, stmt_defs};
 use super::classes::CHUNKED_BITS;
 use super::flow::BitSet;
 use super::low_bits::is_word;
@@ -13,15 +13,15 @@ use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
 /// The sums that are read in the block of their only definition alone, with their dividends.
-pub(crate) fn biased_dividends(body: &Body<'_>, live: &[BitSet]) -> HashMap<Reg, Reg> {
+pub(crate) fn biased_dividends(body: &FunctionBody<'_>, live: &[BitSet]) -> HashMap<Reg, Reg> {
     let mut found = HashMap::new();
-    body.blocks.iter().for_each(|block| in_block(block, body.carry(), &mut found));
+    body.blocks.iter().for_each(|block| in_block(block, body.carry_flag(), &mut found));
     if found.is_empty() {
         return found;
     }
     let mut definitions: HashMap<Reg, u32> = HashMap::new();
     for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-        stmt_defs(st, body.carry(), &mut |r| *definitions.entry(r).or_default() += 1);
+        stmt_defs(st, body.carry_flag(), &mut |r| *definitions.entry(r).or_default() += 1);
     }
     found.retain(|sum, _| definitions[sum] == 1 && !live.iter().any(|l| l.contains(sum.index())));
     found
@@ -33,7 +33,7 @@ fn in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<Reg, Reg>) {
     for st in &block.stmts {
         let sign = sign_of(&st.inst);
         let bias = bias_of(&st.inst, &signs);
-        if let (Some((sum, x)), None) = (biased(&st.inst, &biases), st.guard) {
+        if let (Some((sum, x)), None) = (biased_sum(&st.inst, &biases), st.guard) {
             found.insert(sum, x);
         }
         stmt_defs(st, carry, &mut |r| {
@@ -71,7 +71,7 @@ fn bias_of(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
 }
 
 /// `sum = x + bias`
-fn biased(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+fn biased_sum(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     let Inst::Binary { op: BinaryOp::Add, ty, mods, dst, a: Operand::Reg(a), b: Operand::Reg(b) } = inst else {
         return None;
     };

@@ -5,67 +5,71 @@ use cranelift_codegen::ir::{ConstantData, InstBuilder, InstructionData, Opcode, 
 use rtcg_ptx::ast::{Inst, Operand};
 use smallvec::{SmallVec, smallvec};
 
-use super::{OpCtx, Parts, Shape, Width, result_type};
+use super::{EmitShape, LaneParts, OpCtx, RegWidth, result_type};
 use crate::jit::emit::values::CHUNK_LANES;
 
 /// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
 /// the upper half is zero.
-pub fn constant(cx: &mut OpCtx<'_, '_>, shape: Shape, width: Width, bits: u64) -> Parts {
+pub fn splat_constant(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, bits: u64) -> LaneParts {
     let n = width.n_parts(shape);
-    if width == Width::W128 {
-        let mut parts = constant(cx, shape, Width::W64, bits);
-        parts.extend(constant(cx, shape, Width::W64, 0));
+    if width == RegWidth::W128 {
+        let mut parts = splat_constant(cx, shape, RegWidth::W64, bits);
+        parts.extend(splat_constant(cx, shape, RegWidth::W64, 0));
         return parts;
     }
     let value = match shape {
-        Shape::Scalar => scalar_constant(cx, width, bits),
-        Shape::Chunk => vector_constant(cx, width, bits),
+        EmitShape::Scalar => scalar_constant(cx, width, bits),
+        EmitShape::Chunk => vector_constant(cx, width, bits),
     };
     SmallVec::from_elem(value, n)
 }
 
-fn scalar_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
+fn scalar_constant(cx: &mut OpCtx<'_, '_>, width: RegWidth, bits: u64) -> Value {
     match width {
-        Width::Pred => cx.b.ins().iconst(types::I8, i64::from(bits != 0)),
-        Width::W16 => cx.b.ins().iconst(types::I32, (bits & 0xffff) as i64),
-        Width::W32 => cx.b.ins().iconst(types::I32, i64::from(bits as u32)),
-        Width::W64 | Width::W128 => cx.b.ins().iconst(types::I64, bits as i64),
+        RegWidth::Pred => cx.b.ins().iconst(types::I8, i64::from(bits != 0)),
+        RegWidth::W16 => cx.b.ins().iconst(types::I32, (bits & 0xffff) as i64),
+        RegWidth::W32 => cx.b.ins().iconst(types::I32, i64::from(bits as u32)),
+        RegWidth::W64 | RegWidth::W128 => cx.b.ins().iconst(types::I64, bits as i64),
     }
 }
 
-fn vector_constant(cx: &mut OpCtx<'_, '_>, width: Width, bits: u64) -> Value {
+fn vector_constant(cx: &mut OpCtx<'_, '_>, width: RegWidth, bits: u64) -> Value {
     let lane = match width {
-        Width::Pred => {
+        RegWidth::Pred => {
             if bits != 0 {
                 u64::from(u32::MAX)
             } else {
                 0
             }
         }
-        Width::W16 => bits & 0xffff,
-        Width::W32 => bits & 0xffff_ffff,
-        Width::W64 | Width::W128 => bits,
+        RegWidth::W16 => bits & 0xffff,
+        RegWidth::W32 => bits & 0xffff_ffff,
+        RegWidth::W64 | RegWidth::W128 => bits,
     };
-    if matches!(width, Width::W64 | Width::W128) { vector64(cx, [lane; 2]) } else { vector32(cx, [lane as u32; 4]) }
+    if matches!(width, RegWidth::W64 | RegWidth::W128) {
+        const_i64x2(cx, [lane; 2])
+    } else {
+        const_i32x4(cx, [lane as u32; 4])
+    }
 }
 
 /// The constant vector of four 32-bit lanes.
-pub(super) fn vector32(cx: &mut OpCtx<'_, '_>, lanes: [u32; 4]) -> Value {
+pub(super) fn const_i32x4(cx: &mut OpCtx<'_, '_>, lanes: [u32; 4]) -> Value {
     let bytes: Vec<u8> = lanes.iter().flat_map(|l| l.to_le_bytes()).collect();
     let data = cx.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
     cx.b.ins().vconst(types::I32X4, data)
 }
 
 /// The constant vector of two 64-bit lanes.
-pub(super) fn vector64(cx: &mut OpCtx<'_, '_>, lanes: [u64; 2]) -> Value {
+pub(super) fn const_i64x2(cx: &mut OpCtx<'_, '_>, lanes: [u64; 2]) -> Value {
     let bytes: Vec<u8> = lanes.iter().flat_map(|l| l.to_le_bytes()).collect();
     let data = cx.b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
     cx.b.ins().vconst(types::I64X2, data)
 }
 
 /// The bits of an immediate operand read at `width`; `None` for registers, special registers and addresses.
-pub fn immediate_bits(operand: &Operand, width: Width) -> Option<u64> {
-    let wide = matches!(width, Width::W64 | Width::W128);
+pub fn immediate_bits(operand: &Operand, width: RegWidth) -> Option<u64> {
+    let wide = matches!(width, RegWidth::W64 | RegWidth::W128);
     let bits = match *operand {
         Operand::Int(v) => v as u64,
         Operand::F32(v) if wide => f64::from(f32::from_bits(v)).to_bits(),
@@ -75,19 +79,24 @@ pub fn immediate_bits(operand: &Operand, width: Width) -> Option<u64> {
         _ => return None,
     };
     Some(match width {
-        Width::Pred => u64::from(bits != 0),
-        Width::W16 => bits & 0xffff,
-        Width::W32 => bits & 0xffff_ffff,
-        Width::W64 | Width::W128 => bits,
+        RegWidth::Pred => u64::from(bits != 0),
+        RegWidth::W16 => bits & 0xffff,
+        RegWidth::W32 => bits & 0xffff_ffff,
+        RegWidth::W64 | RegWidth::W128 => bits,
     })
 }
 
 /// The value of an immediate operand; `None` when it is none.
-pub fn immediate(cx: &mut OpCtx<'_, '_>, shape: Shape, operand: &Operand, width: Width) -> Option<Parts> {
+pub fn immediate_parts(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    operand: &Operand,
+    width: RegWidth,
+) -> Option<LaneParts> {
     let bits = immediate_bits(operand, width)?;
-    let mut parts = constant(cx, shape, width, bits);
-    if width == Width::W128 && matches!(operand, Operand::Int(v) if *v < 0) {
-        let high = constant(cx, shape, Width::W64, u64::MAX);
+    let mut parts = splat_constant(cx, shape, width, bits);
+    if width == RegWidth::W128 && matches!(operand, Operand::Int(v) if *v < 0) {
+        let high = splat_constant(cx, shape, RegWidth::W64, u64::MAX);
         let half = parts.len() / 2;
         parts[half..].copy_from_slice(&high);
     }
@@ -95,12 +104,12 @@ pub fn immediate(cx: &mut OpCtx<'_, '_>, shape: Shape, operand: &Operand, width:
 }
 
 /// A scalar value copied to all lanes of a chunk.
-pub fn splat(cx: &mut OpCtx<'_, '_>, width: Width, scalar: &[Value]) -> Parts {
-    let n = width.n_parts(Shape::Chunk) / scalar.len();
-    let ty = width.part_type(Shape::Chunk);
-    let mut parts = Parts::new();
+pub fn splat_scalar(cx: &mut OpCtx<'_, '_>, width: RegWidth, scalar: &[Value]) -> LaneParts {
+    let n = width.n_parts(EmitShape::Chunk) / scalar.len();
+    let ty = width.part_type(EmitShape::Chunk);
+    let mut parts = LaneParts::new();
     for &s in scalar {
-        let s = if width == Width::Pred { pred_to_mask32(cx, s) } else { s };
+        let s = if width == RegWidth::Pred { pred_to_mask32(cx, s) } else { s };
         let v = cx.b.ins().splat(ty, s);
         parts.extend(std::iter::repeat_n(v, n));
     }
@@ -113,37 +122,37 @@ fn pred_to_mask32(cx: &mut OpCtx<'_, '_>, p: Value) -> Value {
     cx.b.ins().ineg(wide)
 }
 
-/// Lane `lane` of a chunk as a scalar value.
-pub fn lane(cx: &mut OpCtx<'_, '_>, width: Width, parts: &[Value], lane: usize) -> Parts {
+/// Lane `extract_lane` of a chunk as a scalar value.
+pub fn extract_lane(cx: &mut OpCtx<'_, '_>, width: RegWidth, parts: &[Value], lane: usize) -> LaneParts {
     match width {
-        Width::W128 => {
+        RegWidth::W128 => {
             let (low, high) = parts.split_at(parts.len() / 2);
-            smallvec![extract(cx, low, 2, lane), extract(cx, high, 2, lane)]
+            smallvec![extract_from_parts(cx, low, 2, lane), extract_from_parts(cx, high, 2, lane)]
         }
-        Width::W64 => smallvec![extract(cx, parts, 2, lane)],
-        Width::W16 | Width::W32 => smallvec![extract(cx, parts, 4, lane)],
-        Width::Pred => {
-            let mask = extract(cx, parts, 4, lane);
+        RegWidth::W64 => smallvec![extract_from_parts(cx, parts, 2, lane)],
+        RegWidth::W16 | RegWidth::W32 => smallvec![extract_from_parts(cx, parts, 4, lane)],
+        RegWidth::Pred => {
+            let mask = extract_from_parts(cx, parts, 4, lane);
             smallvec![cx.b.ins().icmp_imm_u(IntCC::NotEqual, mask, 0)]
         }
     }
 }
 
-fn extract(cx: &mut OpCtx<'_, '_>, parts: &[Value], per_part: usize, lane: usize) -> Value {
+fn extract_from_parts(cx: &mut OpCtx<'_, '_>, parts: &[Value], per_part: usize, lane: usize) -> Value {
     cx.b.ins().extractlane(parts[lane / per_part], (lane % per_part) as u8)
 }
 
 /// The chunk whose lanes are the given scalar values.
-pub fn from_lanes(cx: &mut OpCtx<'_, '_>, width: Width, lanes: &[Parts; CHUNK_LANES]) -> Parts {
-    let halves = if width == Width::W128 { 2 } else { 1 };
-    let per_part = if matches!(width, Width::W64 | Width::W128) { 2 } else { 4 };
-    let ty = width.part_type(Shape::Chunk);
-    let mut parts = Parts::new();
+pub fn from_lanes(cx: &mut OpCtx<'_, '_>, width: RegWidth, lanes: &[LaneParts; CHUNK_LANES]) -> LaneParts {
+    let halves = if width == RegWidth::W128 { 2 } else { 1 };
+    let per_part = if matches!(width, RegWidth::W64 | RegWidth::W128) { 2 } else { 4 };
+    let ty = width.part_type(EmitShape::Chunk);
+    let mut parts = LaneParts::new();
     for half in 0..halves {
         for group in lanes.chunks(per_part) {
             let mut vector = None;
             for (i, scalar) in group.iter().enumerate() {
-                let s = if width == Width::Pred { pred_to_mask32(cx, scalar[0]) } else { scalar[half] };
+                let s = if width == RegWidth::Pred { pred_to_mask32(cx, scalar[0]) } else { scalar[half] };
                 vector = Some(match vector {
                     None => cx.b.ins().scalar_to_vector(ty, s),
                     Some(v) => cx.b.ins().insertlane(v, s, i as u8),
@@ -164,12 +173,12 @@ pub fn mask_to_bits(cx: &mut OpCtx<'_, '_>, mask: &[Value]) -> Value {
 }
 
 /// The inverse of [`mask_to_bits`]; bits above 7 are ignored.
-pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> Parts {
+pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> LaneParts {
     let all = cx.b.ins().splat(types::I32X4, bits);
     [[1, 2, 4, 8], [16, 32, 64, 128]]
         .into_iter()
         .map(|weights| {
-            let weights = vector32(cx, weights);
+            let weights = const_i32x4(cx, weights);
             let kept = cx.b.ins().band(all, weights);
             cx.b.ins().icmp(IntCC::Equal, kept, weights)
         })
@@ -177,8 +186,15 @@ pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> Parts {
 }
 
 /// Per lane `mask ? a : b`.
-pub fn blend(cx: &mut OpCtx<'_, '_>, shape: Shape, mask: &[Value], a: &[Value], b: &[Value], width: Width) -> Parts {
-    if shape == Shape::Scalar {
+pub fn blend_lanes(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    mask: &[Value],
+    a: &[Value],
+    b: &[Value],
+    width: RegWidth,
+) -> LaneParts {
+    if shape == EmitShape::Scalar {
         return a.iter().zip(b).map(|(&x, &y)| if x == y { x } else { cx.b.ins().select(mask[0], x, y) }).collect();
     }
     let masks = widen_mask(cx, mask, width);
@@ -221,63 +237,69 @@ fn combined_with(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Opt
 }
 
 /// The single-precision vector that `value` is the negative of, if the code that made it says so.
-pub(super) fn negated(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
+pub(super) fn negated_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
     let x = combined_with(cx, value, Opcode::Bxor, 1 << 31).filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
     Some(as_type(cx, x, types::F32X4))
 }
 
 /// The single-precision vector that `value` is the magnitude of, if the code that made it says so.
-pub(super) fn signed(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
+pub(super) fn magnitude_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
     let x = combined_with(cx, value, Opcode::Band, (1 << 31) - 1)
         .filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
     Some(as_type(cx, x, types::F32X4))
 }
 
 /// A chunk predicate at the lane size of `width`: one mask per part (of a 64-bit half).
-pub(super) fn widen_mask(cx: &mut OpCtx<'_, '_>, mask: &[Value], width: Width) -> Parts {
-    if !matches!(width, Width::W64 | Width::W128) {
-        return Parts::from_slice(mask);
+pub(super) fn widen_mask(cx: &mut OpCtx<'_, '_>, mask: &[Value], width: RegWidth) -> LaneParts {
+    if !matches!(width, RegWidth::W64 | RegWidth::W128) {
+        return LaneParts::from_slice(mask);
     }
     mask.iter().flat_map(|&m| [cx.b.ins().swiden_low(m), cx.b.ins().swiden_high(m)]).collect()
 }
 
 /// Narrows a register's value to the width an operand is read at (PTX lets `cvt` and bit-size
 /// `mov` read a wider register).
-pub fn fit_source(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value], from: Width, to: Width) -> Parts {
+pub fn fit_source(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    parts: &[Value],
+    from: RegWidth,
+    to: RegWidth,
+) -> LaneParts {
     match (from, to) {
-        _ if from == to => Parts::from_slice(parts),
-        (Width::W32, Width::W16) => mask16(cx, shape, parts),
-        (Width::W64, Width::W32) => narrow64(cx, shape, parts),
-        (Width::W64, Width::W16) => {
-            let low = narrow64(cx, shape, parts);
-            mask16(cx, shape, &low)
+        _ if from == to => LaneParts::from_slice(parts),
+        (RegWidth::W32, RegWidth::W16) => mask_to_16_bit(cx, shape, parts),
+        (RegWidth::W64, RegWidth::W32) => narrow_to_32_bit(cx, shape, parts),
+        (RegWidth::W64, RegWidth::W16) => {
+            let low = narrow_to_32_bit(cx, shape, parts);
+            mask_to_16_bit(cx, shape, &low)
         }
-        (Width::W128, _) => {
-            let low = Parts::from_slice(&parts[..parts.len() / 2]);
-            fit_source(cx, shape, &low, Width::W64, to)
+        (RegWidth::W128, _) => {
+            let low = LaneParts::from_slice(&parts[..parts.len() / 2]);
+            fit_source(cx, shape, &low, RegWidth::W64, to)
         }
-        (Width::W16, Width::W32) => Parts::from_slice(parts),
-        (Width::W16 | Width::W32, Width::W64) => extend64(cx, shape, parts, false),
-        (_, Width::W128) => {
-            let mut wide = fit_source(cx, shape, parts, from, Width::W64);
-            wide.extend(constant(cx, shape, Width::W64, 0));
+        (RegWidth::W16, RegWidth::W32) => LaneParts::from_slice(parts),
+        (RegWidth::W16 | RegWidth::W32, RegWidth::W64) => extend_to_64_bit(cx, shape, parts, false),
+        (_, RegWidth::W128) => {
+            let mut wide = fit_source(cx, shape, parts, from, RegWidth::W64);
+            wide.extend(splat_constant(cx, shape, RegWidth::W64, 0));
             wide
         }
         // A predicate never stands for a number or the reverse; the parser has checked it.
-        _ => Parts::from_slice(parts),
+        _ => LaneParts::from_slice(parts),
     }
 }
 
-fn mask16(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value]) -> Parts {
-    let mask = constant(cx, shape, Width::W32, 0xffff);
+fn mask_to_16_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value]) -> LaneParts {
+    let mask = splat_constant(cx, shape, RegWidth::W32, 0xffff);
     parts.iter().map(|&p| cx.b.ins().band(p, mask[0])).collect()
 }
 
 /// The low halves of 64-bit values.
-pub(super) fn narrow64(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value]) -> Parts {
+pub(super) fn narrow_to_32_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value]) -> LaneParts {
     match shape {
-        Shape::Scalar => parts.iter().map(|&p| cx.b.ins().ireduce(types::I32, p)).collect(),
-        Shape::Chunk => parts.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect(),
+        EmitShape::Scalar => parts.iter().map(|&p| cx.b.ins().ireduce(types::I32, p)).collect(),
+        EmitShape::Chunk => parts.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect(),
     }
 }
 
@@ -331,14 +353,14 @@ pub fn float_bits(cx: &mut OpCtx<'_, '_>, value: Value) -> Value {
 }
 
 /// 32-bit values extended to 64 bits.
-pub(super) fn extend64(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value], signed: bool) -> Parts {
-    let mut wide = Parts::new();
+pub(super) fn extend_to_64_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value], signed: bool) -> LaneParts {
+    let mut wide = LaneParts::new();
     for &p in parts {
         match (shape, signed) {
-            (Shape::Scalar, true) => wide.push(cx.b.ins().sextend(types::I64, p)),
-            (Shape::Scalar, false) => wide.push(cx.b.ins().uextend(types::I64, p)),
-            (Shape::Chunk, true) => wide.extend([cx.b.ins().swiden_low(p), cx.b.ins().swiden_high(p)]),
-            (Shape::Chunk, false) => wide.extend([cx.b.ins().uwiden_low(p), cx.b.ins().uwiden_high(p)]),
+            (EmitShape::Scalar, true) => wide.push(cx.b.ins().sextend(types::I64, p)),
+            (EmitShape::Scalar, false) => wide.push(cx.b.ins().uextend(types::I64, p)),
+            (EmitShape::Chunk, true) => wide.extend([cx.b.ins().swiden_low(p), cx.b.ins().swiden_high(p)]),
+            (EmitShape::Chunk, false) => wide.extend([cx.b.ins().uwiden_low(p), cx.b.ins().uwiden_high(p)]),
         }
     }
     wide
@@ -346,21 +368,28 @@ pub(super) fn extend64(cx: &mut OpCtx<'_, '_>, shape: Shape, parts: &[Value], si
 
 /// Extends a result of [`super::lower`] of width `from` into a register of width `to`: by its
 /// sign for a conversion to a signed type, else by zeros.
-pub fn fit_result(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, parts: &[Value], from: Width, to: Width) -> Parts {
+pub fn fit_result(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    inst: &Inst,
+    parts: &[Value],
+    from: RegWidth,
+    to: RegWidth,
+) -> LaneParts {
     let signed = result_type(inst).is_some_and(|t| t.is_signed());
     if from == to || !signed {
         return fit_source(cx, shape, parts, from, to);
     }
-    let word = if from == Width::W16 { sign_extend(cx, shape, parts, 16) } else { Parts::from_slice(parts) };
+    let word = if from == RegWidth::W16 { sign_extend(cx, shape, parts, 16) } else { LaneParts::from_slice(parts) };
     match (from, to) {
-        (Width::W16, Width::W32) => word,
-        (Width::W16 | Width::W32, Width::W64) => extend64(cx, shape, &word, true),
+        (RegWidth::W16, RegWidth::W32) => word,
+        (RegWidth::W16 | RegWidth::W32, RegWidth::W64) => extend_to_64_bit(cx, shape, &word, true),
         _ => fit_source(cx, shape, parts, from, to),
     }
 }
 
 /// The low `bits` of 32-bit parts, sign-extended to 32.
-pub(super) fn sign_extend(cx: &mut OpCtx<'_, '_>, _shape: Shape, parts: &[Value], bits: i64) -> Parts {
+pub(super) fn sign_extend(cx: &mut OpCtx<'_, '_>, _shape: EmitShape, parts: &[Value], bits: i64) -> LaneParts {
     parts
         .iter()
         .map(|&p| {

@@ -1,9 +1,9 @@
 //! Traps, cancellation, waiting and clocks.
 
-use super::super::barrier::Arrival;
+use super::super::barrier::WarpArrival;
 use super::super::block;
-use super::super::fiber::{FiberSwitch, Pause, Warp};
-use super::{fault, job_of, warp_of};
+use super::super::fiber::{FiberSwitch, PauseReason, Warp};
+use super::{fault_and_leave, job_of, warp_of};
 use crate::abi::WarpCtx;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::report;
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Calls of `yield_now` for each real switch: short waits are cheaper spun through.
 const CALLS_PER_SWITCH: u32 = 8;
 
-pub(super) unsafe extern "C" fn trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
+pub(super) unsafe extern "C" fn report_trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
     let (kind, what) = report::trap_kind(kind);
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { fault(warp_of(ctx), kind, what, lane, site, address) }
+    unsafe { fault_and_leave(warp_of(ctx), kind, what, lane, site, address) }
 }
 
-pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
+pub(super) unsafe extern "C" fn leave_cancelled(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: as above.
     unsafe {
@@ -39,8 +39,8 @@ pub(super) unsafe extern "C" fn compile_failed(ctx: *mut WarpCtx, why: *const u8
         let what = format!("cannot be compiled for lanes that part: {why}");
         drop(why);
         let job = job_of(warp);
-        job.fail(Fault::of_launch(FaultKind::Compile, &job.program.name, what));
-        (*warp).die()
+        job.fail_with_fault(Fault::of_launch(FaultKind::Compile, &job.program.name, what));
+        (*warp).leave_fiber()
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
         (*warp).yields += 1;
         if (*warp).yields >= CALLS_PER_SWITCH {
             (*warp).yields = 0;
-            switch(ctx);
+            yield_or_leave(ctx);
         }
     }
 }
@@ -63,9 +63,9 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
 pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
     // SAFETY: passed on; the report that is made is dropped or stored before the fiber is left.
     unsafe {
-        if job_of(warp).stopped() {
+        if job_of(warp).is_stopped() {
             job_of(warp).note_stopped(&*warp);
-            (*warp).die();
+            (*warp).leave_fiber();
         }
     }
 }
@@ -74,18 +74,18 @@ pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
 ///
 /// # Safety
 /// As the functions above.
-pub(super) unsafe fn switch(ctx: *mut WarpCtx) {
+pub(super) unsafe fn yield_or_leave(ctx: *mut WarpCtx) {
     let warp = warp_of(ctx);
     // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
     unsafe {
         leave_if_stopped(warp);
         if !(*ctx).block.is_null() {
-            (*warp).pause(Pause::Yield);
+            (*warp).pause_warp(PauseReason::Yield);
         }
     }
 }
 
-pub(crate) unsafe extern "C" fn barrier(
+pub(crate) unsafe extern "C" fn barrier_call(
     ctx: *mut WarpCtx,
     kind: u32,
     id: u32,
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "C" fn barrier(
     // SAFETY: as above; only kernels compiled as waiting have barriers.
     unsafe {
         leave_if_stopped(warp);
-        block::barrier(warp, id, Arrival { kind, count, arriving, trues, exited: 0 })
+        block::barrier(warp, id, WarpArrival { kind, count, arriving, trues, exited: 0 })
     }
 }
 
@@ -112,15 +112,15 @@ pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> FiberS
     }
 }
 
-pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
+pub(super) unsafe extern "C" fn nanosleep_call(ctx: *mut WarpCtx, nanoseconds: u32) {
     // PTX: at most a millisecond.
     let length = Duration::from_nanos(u64::from(nanoseconds.min(1_000_000)));
     let start = Instant::now();
     // How often a warp gives way must not depend on time then.
-    let ordered = crate::schedule::current().is_ordered();
+    let ordered = crate::schedule::current_schedule().is_ordered();
     loop {
         // SAFETY: as above.
-        unsafe { switch(ctx) };
+        unsafe { yield_or_leave(ctx) };
         if ordered || start.elapsed() >= length {
             return;
         }
@@ -128,10 +128,10 @@ pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
     }
 }
 
-pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
-    crate::arch::cycles()
+pub(super) unsafe extern "C" fn read_clock64(_: *mut WarpCtx) -> u64 {
+    crate::arch::read_cycle_counter()
 }
 
-pub(super) unsafe extern "C" fn globaltimer(_: *mut WarpCtx) -> u64 {
+pub(super) unsafe extern "C" fn read_globaltimer(_: *mut WarpCtx) -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
