@@ -115,7 +115,7 @@ pub(crate) struct PreparedLaunch {
     pub(crate) workspace: Option<ReductionWorkspace>,
 }
 
-/// The memory in which the parts of split runs are combined ([`crate::Runtime::reduction_workspace`]), which may move.
+/// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReductionWorkspace {
     /// Bytes beside the completion counters.

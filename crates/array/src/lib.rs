@@ -1,4 +1,4 @@
-//! Arrays on a device with a dynamic dtype, over a narrow [`Runtime`] trait.
+//! Arrays on a device with a dynamic dtype, over a narrow [`DeviceRuntime`] trait.
 //!
 //! The crate decides shapes, result types and which kernel runs; how memory is allocated and
 //! kernels are compiled and launched is the runtime's business, so that CUDA and other back ends

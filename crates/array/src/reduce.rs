@@ -572,7 +572,7 @@ impl GpuArray {
     /// Mean, variance or standard deviation over axes; `ddof` degrees of freedom are subtracted.
     ///
     /// # Errors
-    /// As [`GpuArray::reduce_and_prepare`].
+    /// As [`GpuArray::reduce`].
     pub fn reduce_statistic(&self, what: Statistic, ddof: f64, options: ReduceOptions<'_>) -> Result<GpuArray> {
         let axes: SmallVec<[usize; 4]> = match options.axes {
             Some(axes) => normalize_axes(axes, self.ndim())?,

@@ -40,7 +40,7 @@ pub trait ArrayBuffer: Send + Sync + Any {
     /// The address of the first byte, checked, for work that is about to be enqueued.
     ///
     /// # Errors
-    /// As [`Buffer::ensure_computed`].
+    /// As [`ArrayBuffer::ensure_computed`].
     fn use_address(&self) -> Result<u64> {
         self.ensure_computed()?;
         self.record_use();
@@ -85,11 +85,11 @@ pub trait DeviceRuntime: Send + Sync {
     }
     /// Memory of at least one byte, to be used in stream order.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>>;
-    /// What the calling thread's [`Runtime::alloc`] takes memory from now; `None` is the runtime's own.
+    /// What the calling thread's [`DeviceRuntime::alloc`] takes memory from now; `None` is the runtime's own.
     fn allocator(&self) -> Option<Allocator> {
         None
     }
-    /// As [`Runtime::alloc`], from `allocator` whatever the thread's one is now.
+    /// As [`DeviceRuntime::alloc`], from `allocator` whatever the thread's one is now.
     ///
     /// # Errors
     /// When there is no such memory.
@@ -186,7 +186,7 @@ impl ArrayContext {
         self.device_info
     }
 
-    /// What [`Runtime::context`] says.
+    /// What [`DeviceRuntime::context`] says.
     #[inline]
     pub fn context_number(&self) -> u64 {
         self.number

@@ -70,7 +70,7 @@ impl ReductionSnippet {
     }
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
-    /// what [`Pointwise::source`] adds for this access, then an array of one value per block and the
+    /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the
     /// address of the counters. Blocks are at most as many as counters; whether they `gather` is the launch's choice.
     pub fn full_source(&self, access: &IndexingMode, gather: bool) -> String {
         let map = self.map_as_elementwise();

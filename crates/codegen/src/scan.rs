@@ -160,14 +160,14 @@ impl ScanSnippet {
         self.put_operator(&mut out);
         match form.pipeline {
             Some(pipeline) => self.put_pipeline(&mut out, form, pipeline),
-            None => self.put_tile(&mut out, form),
+            None => self.put_single_tile(&mut out, form),
         }
         out.push_str("}\n");
         out
     }
 
     /// A block's one tile.
-    fn put_tile(&self, out: &mut String, form: &ScanForm) {
+    fn put_single_tile(&self, out: &mut String, form: &ScanForm) {
         let shape = form.shape;
         let _ = write!(
             out,
@@ -309,7 +309,7 @@ impl ScanSnippet {
     fn put_input(&self, out: &mut String, form: &ScanForm) {
         let shape = form.shape;
         for fetch in &self.fetches {
-            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.type_of(&fetch.array), fetch.name);
+            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.ctype_of_array(&fetch.array), fetch.name);
         }
         if self.segment_start.is_some() {
             let _ = writeln!(out, "  unsigned rtcg_starts[(rtcg_groups + 31) / 32] = {{}};");
@@ -324,7 +324,7 @@ impl ScanSnippet {
             out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
             self.put_index(out);
             self.put_fetches(out);
-            self.put_item(out);
+            self.put_scan_item(out);
             // The items behind the end influence nothing; zeros keep what is computed of them harmless.
             out.push_str("      }\n      else rtcg::clear(rtcg_t.x.at(rtcg_k));\n");
         });
@@ -357,13 +357,13 @@ impl ScanSnippet {
                     "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at(rtcg_v)}};"
                 );
             }
-            self.put_item(out);
+            self.put_scan_item(out);
         });
     }
 
     fn put_fetches(&self, out: &mut String) {
         for NeighborFetch { name, array, offset } in &self.fetches {
-            let t = self.type_of(array);
+            let t = self.ctype_of_array(array);
             let _ = writeln!(
                 out,
                 "      const {t} {name} = (long)i + {offset} >= 0 && (long)i + {offset} < (long)n ? {array}[(long)i + {offset}] : {t}();\n\
@@ -372,7 +372,7 @@ impl ScanSnippet {
         }
     }
 
-    fn put_item(&self, out: &mut String) {
+    fn put_scan_item(&self, out: &mut String) {
         let Some(start) = &self.segment_start else {
             out.push_str("      rtcg_t.x.at(rtcg_k) = (rtcg_value_type)(\n");
             return put_snippet(out, "input_expr", &self.input_expr, ");");
@@ -386,7 +386,7 @@ impl ScanSnippet {
         put_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
     }
 
-    fn type_of(&self, array: &str) -> &str {
+    fn ctype_of_array(&self, array: &str) -> &str {
         self.arguments.iter().find(|a| a.name == array).map_or("int", |a| &a.ctype.name)
     }
 
@@ -429,7 +429,7 @@ impl ScanSnippet {
             let _ = writeln!(
                 out,
                 "      const {} {n} = rtcg_f_{n}[rtcg_k]; (void){n};",
-                self.type_of(&fetch.array),
+                self.ctype_of_array(&fetch.array),
                 n = fetch.name
             );
         }

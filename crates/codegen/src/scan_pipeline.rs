@@ -66,7 +66,7 @@ impl ScanPipeline {
     }
 }
 
-/// The tasks of the warps; needs `LOOK_BACK`. What a kernel adds, as functions: `first_of(tile)`, the first
+/// The tasks of the warps; needs `LOOK_BACK_SOURCE`. What a kernel adds, as functions: `first_of(tile)`, the first
 /// tile of a row; `fetch(tile, to, arrived)`, by one thread, which makes `arrived` complete; `fill(scan, tile,
 /// from)`, which reads the items of the warp `scan.warp`; `emit(scan, tile, after)`, which writes them.
 pub(crate) const SCAN_PIPELINE_SOURCE: &str = "\

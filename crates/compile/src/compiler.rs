@@ -102,7 +102,7 @@ impl Compiler {
 
     /// The compiler that a request with this `nvcc` would use.
     pub fn info(&self, nvcc_name: Option<&str>) -> Result<CompilerInfo, CompileError> {
-        if let Some(name) = named_nvcc(nvcc_name) {
+        if let Some(name) = explicit_nvcc(nvcc_name) {
             let path = nvcc::find_nvcc(name)?;
             return Ok(CompilerInfo { version: nvcc::nvcc_version(&path)?, path });
         }
@@ -112,7 +112,7 @@ impl Compiler {
 }
 
 /// `nvcc` alone is the default of upstream's functions and names nothing.
-fn named_nvcc(name: Option<&str>) -> Option<&str> {
+fn explicit_nvcc(name: Option<&str>) -> Option<&str> {
     name.filter(|n| !n.is_empty() && *n != "nvcc")
 }
 
@@ -133,7 +133,7 @@ impl<'a> CompilePlan<'a> {
     fn new(request: &'a CompileRequest) -> Result<Self, CompileError> {
         let options = options::translate_options(&request.options, request.target.kind)?;
         let arch = options.choose_arch(request.target)?;
-        let nvcc = match (named_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
+        let nvcc = match (explicit_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
             (Some(name), _, _) => Some(name.to_owned()),
             (None, Some(option), _) => Some(nvcc_for(&format!("option {option}"))?),
             (None, None, BinaryKind::Fatbin) => Some(nvcc_for("target fatbin")?),
@@ -457,7 +457,7 @@ fn hints_for_log(log: &str) -> String {
             _ => "",
         };
         match wheel {
-            "" if is_host_header(header) => hints.push_str(&format!(
+            "" if is_host_library_header(header) => hints.push_str(&format!(
                 "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
             )),
@@ -475,7 +475,7 @@ fn hints_for_log(log: &str) -> String {
 }
 
 /// Whether a header that was not found has the form of the C++ library's, such as `vector`.
-fn is_host_header(header: &str) -> bool {
+fn is_host_library_header(header: &str) -> bool {
     !header.is_empty() && header.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 

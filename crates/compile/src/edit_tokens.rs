@@ -1,6 +1,6 @@
 //! C++ text to tokens that know their places, for changing the text: pieces of program and bodies of macros.
 //!
-//! Unlike [`crate::tokenize_range`], nothing is replaced, and conditions of the preprocessor are seen.
+//! Unlike [`crate::declaration_tokens`], nothing is replaced, and conditions of the preprocessor are seen.
 
 /// A word or a single sign, or `#if`, `#else`, `#endif`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl FileStamp {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok().and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
         Self { size: metadata.len(), modified_ns: modified.map_or(0, |d| d.as_nanos() as i64), ..Self::default() }
     }
@@ -82,7 +82,7 @@ pub(crate) struct IncludeScan {
     pub(crate) missing: Vec<PathBuf>,
     /// Headers to hand to NVRTC: name and text.
     pub(crate) virtual_headers: Vec<(String, String)>,
-    /// The user's headers with their texts, for [`crate::implicit`] and [`crate::layout_attributes`].
+    /// The user's headers with their texts, for [`crate::implicit_includes`] and [`crate::layout_attributes`].
     pub(crate) user_texts: Vec<(PathBuf, String)>,
     /// Whether a toolkit header is involved.
     pub(crate) uses_toolkit: bool,

@@ -66,7 +66,7 @@ enum OptionRule {
     /// Only nvcc knows it; flag, or with a value.
     NvccFlag,
     NvccValue,
-    /// Treated by name in `Translator::apply_special`; all take values.
+    /// Treated by name in `OptionTranslator::apply_special`; all take values.
     Special(&'static str),
     /// A flag treated by name.
     SpecialFlag(&'static str),

@@ -2,7 +2,7 @@
 //!
 //! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
 //! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
-//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real`]) or by another
+//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real_driver`]) or by another
 //! implementation of the same API ([`DriverTable::from_resolver`]).
 //!
 //! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that

@@ -45,7 +45,7 @@ fn open_options(private: bool) -> OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn options(_private: bool) -> OpenOptions {
+fn open_options(_private: bool) -> OpenOptions {
     File::options()
 }
 

@@ -5,7 +5,7 @@
 //! used files are evicted first. Files of others in the folder are neither counted nor removed. The caller checks a
 //! file's contents, and whether it was damaged.
 //!
-//! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by no
+//! A cache may be private ([`WriterTrust::Private`]): then folders and files must belong to the user and be writable by no
 //! one else, as is needed for code that is executed.
 
 #![forbid(unsafe_code)]

@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, closed_error, handle_for, ready_from_result};
+use crate::stream::{Stream, checked_stream_handle, closed_error, ready_from_result};
 use rtcg_cuda_sys::{
     CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
 };
@@ -85,7 +85,7 @@ impl Event {
     #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
         let table = self.live_table("cuEventRecord")?;
-        let handle = handle_for("cuEventRecord", table, stream)?;
+        let handle = checked_stream_handle("cuEventRecord", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
         let result = unsafe { call!(table, cuEventRecord(self.0.handle, handle)) };
         result.map_err(|error| self.explain_record_failure(error, stream))?;
@@ -97,7 +97,7 @@ impl Event {
     /// the event at each launch.
     pub fn record_with(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
         let table = self.live_table("cuEventRecordWithFlags")?;
-        let handle = handle_for("cuEventRecordWithFlags", table, stream)?;
+        let handle = checked_stream_handle("cuEventRecordWithFlags", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
         let result = unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, handle, flags)) };
         result.map_err(|error| self.explain_record_failure(error, stream))?;

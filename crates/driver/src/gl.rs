@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::loaded_drivers;
 use crate::memory::Array;
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,7 +109,7 @@ impl RegisteredObject {
     /// Gives the object to CUDA. Work that is submitted to `stream` afterwards may use it.
     pub fn map(&self, stream: Option<&Stream>) -> Result<Mapping> {
         let mut handle = self.live_handle("cuGraphicsMapResources")?;
-        let queue = handle_for("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
+        let queue = checked_stream_handle("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
         // SAFETY: the resource is registered, the stream belongs to the same driver.
         unsafe { call_in!(self.0.ctx, cuGraphicsMapResources(1, &raw mut handle, queue)) }?;
         Ok(Mapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
@@ -177,7 +177,7 @@ impl Mapping {
     pub fn unmap(&self, stream: Option<&Stream>) -> Result<()> {
         let mut handle = self.live_handle("cuGraphicsUnmapResources")?;
         let ctx = &self.object.0.ctx;
-        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
+        let queue = checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
         // SAFETY: the resource is mapped, the stream belongs to the same driver.
         unsafe { call_in!(ctx, cuGraphicsUnmapResources(1, &raw mut handle, queue)) }?;
         self.is_mapped.store(false, Ordering::Release);
@@ -189,7 +189,8 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         let Ok(mut handle) = self.live_handle("cuGraphicsUnmapResources") else { return };
         let ctx = &self.object.0.ctx;
-        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
+        let queue =
+            checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
         // SAFETY: the resource is mapped, and this is the last use of the mapping.
         ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnmapResources(1, &raw mut handle, queue)) });
     }

@@ -9,7 +9,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::retain_in_any_capture;
 use crate::launch_queue::PendingWork;
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use crate::{loaded_drivers, process};
 use rtcg_cuda_sys::*;
 use std::any::Any;
@@ -103,7 +103,7 @@ impl Stream {
     /// for it. It is called with an error when that work failed. Cannot be captured in a graph.
     pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         let table = self.context().live_table("cuStreamAddCallback")?;
-        let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
+        let handle = checked_stream_handle("cuStreamAddCallback", table, Some(self))?;
         let callback: StreamCallback = Box::new(callback);
         let data = Box::into_raw(Box::new(OnceCallback { function: callback, awaited: PendingWork::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
@@ -117,7 +117,7 @@ impl Stream {
     /// it becomes a node, is called by each launch of the graph, and is dropped with the graph.
     pub fn launch_host_func(&self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
         let table = self.context().live_table("cuLaunchHostFunc")?;
-        let handle = handle_for("cuLaunchHostFunc", table, Some(self))?;
+        let handle = checked_stream_handle("cuLaunchHostFunc", table, Some(self))?;
         let function: Box<HostFn> = Box::new(function);
         if self.is_capturing()? {
             return self.capture_host_func(table, handle, function);

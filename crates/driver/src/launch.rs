@@ -13,7 +13,7 @@ use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
 use crate::process;
 use crate::signature::GivenArgument;
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use crate::weak_scalar::{ConversionError, WeakScalar};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
@@ -135,8 +135,8 @@ impl<'f> ArgPacker<'f> {
         match self.params {
             Some(params) => match params.get(self.count) {
                 Some(param) if param.nbytes == nbytes => Ok(*param),
-                Some(param) => Err(self.function.wrong_size(self.count, nbytes, param.nbytes)),
-                None => Err(self.function.too_many(self.count + 1)),
+                Some(param) => Err(self.function.wrong_size_error(self.count, nbytes, param.nbytes)),
+                None => Err(self.function.too_many_error(self.count + 1)),
             },
             None => Ok(Param { offset: self.packed.len.next_multiple_of(align.max(1)), nbytes }),
         }
@@ -146,7 +146,7 @@ impl<'f> ArgPacker<'f> {
     #[inline]
     pub fn bytes(&self) -> Result<&[u8]> {
         match self.params {
-            Some(params) if params.len() != self.count => Err(self.function.too_few(self.count)),
+            Some(params) if params.len() != self.count => Err(self.function.too_few_error(self.count)),
             _ => Ok(&self.packed),
         }
     }
@@ -185,18 +185,18 @@ impl Function {
     fn check<'p>(&self, params: &'p [Param], args: &[(usize, usize)]) -> Result<&'p [Param]> {
         for (index, (param, (nbytes, _))) in params.iter().zip(args).enumerate() {
             if param.nbytes != *nbytes {
-                return Err(self.wrong_size(index, *nbytes, param.nbytes));
+                return Err(self.wrong_size_error(index, *nbytes, param.nbytes));
             }
         }
         match args.len() {
-            n if n < params.len() => Err(self.too_few(n)),
-            n if n > params.len() => Err(self.too_many(n)),
+            n if n < params.len() => Err(self.too_few_error(n)),
+            n if n > params.len() => Err(self.too_many_error(n)),
             _ => Ok(params),
         }
     }
 
     #[cold]
-    fn wrong_size(&self, index: usize, given: usize, wanted: usize) -> Error {
+    fn wrong_size_error(&self, index: usize, given: usize, wanted: usize) -> Error {
         let declared = self.param_declaration(index).map_or_else(String::new, |declared| format!(", '{declared}',"));
         self.argument_error(format!(
             "argument #{index} (0-based) has {given} bytes, but the parameter{declared} of kernel '{}' has {wanted}",
@@ -205,7 +205,7 @@ impl Function {
     }
 
     #[cold]
-    fn too_few(&self, given: usize) -> Error {
+    fn too_few_error(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
             "kernel '{}' takes {}, {} given; argument #{given} (0-based) is missing",
@@ -217,7 +217,7 @@ impl Function {
 
     /// The error of a launch with more arguments than the kernel has parameters.
     #[cold]
-    pub fn too_many(&self, given: usize) -> Error {
+    pub fn too_many_error(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
             "kernel '{}' takes {}, but argument #{} (0-based) was given",
@@ -359,7 +359,7 @@ impl Function {
         if !self.0.has_checked_textures.load(Ordering::Relaxed) {
             self.check_bound_textures();
         }
-        let stream = handle_for(call, table, stream)?;
+        let stream = checked_stream_handle(call, table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
         }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// What is known of a kernel since its last launch.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedCell {
-    /// The epoch under which nothing was in the way; [`epoch::NEVER`] if something was.
+    /// The epoch under which nothing was in the way; [`epoch::NEVER_EPOCH`] if something was.
     epoch: AtomicUsize,
     /// The driver's `cuLaunchKernel`, set before `at`.
     launch: AtomicPtr<c_void>,

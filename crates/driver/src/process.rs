@@ -47,7 +47,7 @@ fn register_atexit() {
 }
 
 #[cfg(not(unix))]
-fn register() {
+fn register_atexit() {
     extern "C" fn at_exit() {
         IS_EXITING.store(true, Ordering::Relaxed);
     }

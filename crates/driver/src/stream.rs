@@ -1,7 +1,7 @@
 //! Streams: queues of work in order.
 //!
 //! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
-//! What `None` means where a stream is optional is decided in one place, [`handle_for`].
+//! What `None` means where a stream is optional is decided in one place, [`checked_stream_handle`].
 
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
@@ -173,7 +173,7 @@ impl Stream {
     }
 
     /// Whether this is the only reference.
-    pub(crate) fn is_unique(&self) -> bool {
+    pub(crate) fn is_only_reference(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
@@ -326,7 +326,7 @@ impl Stream {
     /// Makes later work in this stream wait for the event.
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
         let table = event.live_table("cuStreamWaitEvent")?;
-        let stream = handle_for("cuStreamWaitEvent", table, Some(self))?;
+        let stream = checked_stream_handle("cuStreamWaitEvent", table, Some(self))?;
         // SAFETY: stream and event are alive and of the same driver.
         unsafe { call!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
     }
@@ -383,9 +383,13 @@ pub(crate) fn ready_from_result(result: Result<()>) -> Result<bool> {
 /// The handle of an optional stream, for a call through `table`: the stream must still exist and
 /// be of that driver, because a driver given a foreign or dead handle may crash.
 #[inline]
-pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
+pub(crate) fn checked_stream_handle(
+    call: &'static str,
+    table: &DriverTable,
+    stream: Option<&Stream>,
+) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if has_entered() { entered_for(call, table) } else { Ok(CUstream::null()) };
+        return if has_entered() { entered_stream_handle(call, table) } else { Ok(CUstream::null()) };
     };
     if stream.live_table(call)? == table {
         return Ok(stream.0.handle);
@@ -396,9 +400,9 @@ pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option
 
 /// The handle of the stream that this thread has entered.
 #[cold]
-fn entered_for(call: &'static str, table: &DriverTable) -> Result<CUstream> {
+fn entered_stream_handle(call: &'static str, table: &DriverTable) -> Result<CUstream> {
     match Stream::current() {
-        Some(stream) => handle_for(call, table, Some(&stream)),
+        Some(stream) => checked_stream_handle(call, table, Some(&stream)),
         None => Ok(CUstream::null()),
     }
 }
@@ -407,7 +411,7 @@ fn entered_for(call: &'static str, table: &DriverTable) -> Result<CUstream> {
 #[inline]
 pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Result<(&'static DriverTable, CUstream)> {
     let table = current_table(call)?;
-    Ok((table, handle_for(call, table, stream)?))
+    Ok((table, checked_stream_handle(call, table, stream)?))
 }
 
 impl Drop for StreamInner {

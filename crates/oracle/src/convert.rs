@@ -86,7 +86,7 @@ fn float_to_float(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> 
     let integral = matches!(mods.rnd, Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi);
     let r = match decode_float(from, a) {
         DecodedFloat::Nan if mods.sat => 0,
-        DecodedFloat::Nan => return in_container(to, converted_nan(to, from, mods, a)),
+        DecodedFloat::Nan => return place_in_container(to, converted_nan(to, from, mods, a)),
         DecodedFloat::Infinity(negative) => to.infinity() | if negative { to.sign_bit() } else { 0 },
         DecodedFloat::Finite { negative, n, exp } if integral => {
             let whole =
@@ -108,11 +108,11 @@ fn float_to_float(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> 
         }
     };
     let r = if mods.satfinite && r & !to.sign_bit() == to.infinity() { r - 1 } else { r };
-    in_container(to, apply_sat_or_relu(to, mods, r))
+    place_in_container(to, apply_sat_or_relu(to, mods, r))
 }
 
 /// `.tf32` numbers stand in the upper part of 32 bits.
-fn in_container(f: FloatFormat, bits: u64) -> u64 {
+fn place_in_container(f: FloatFormat, bits: u64) -> u64 {
     if f == TF32 { bits << 13 } else { bits }
 }
 

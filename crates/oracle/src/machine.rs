@@ -89,7 +89,7 @@ pub(crate) struct GridState {
     pub(crate) memory: Vec<MemoryRegion>,
     /// Texture and surface objects.
     pub(crate) objects: Vec<PlacedObject>,
-    /// See [`Report::open`].
+    /// See [`OracleReport::open`].
     pub(crate) unspecified: Cell<bool>,
 }
 

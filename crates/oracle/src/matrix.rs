@@ -64,7 +64,7 @@ impl FragmentMatrix {
         let (line, k, halves) = match self.role {
             MatrixRole::A => (row, col, (self.shape.m / 8).min(2)),
             MatrixRole::B => (col, row, 1),
-            MatrixRole::C | MatrixRole::D => return self.place_of_sum(row, col, per),
+            MatrixRole::C | MatrixRole::D => return self.accumulator_place(row, col, per),
         };
         let chunks = self.shape.k / (4 * per);
         let (tile, half) = (line / (8 * halves), line / 8 % halves);
@@ -73,7 +73,7 @@ impl FragmentMatrix {
         ((line % 8 * 4 + within / per) as usize, register as usize, within % per)
     }
 
-    fn place_of_sum(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
+    fn accumulator_place(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
         let halves = (self.shape.m / 8).min(2);
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let pair = (tile * (self.shape.n / 8) + col / 8) * halves + half;
@@ -105,7 +105,7 @@ pub(crate) fn mma_product(
 ) -> Result<FragmentRegisters, String> {
     use MatrixType::*;
     if form.is_by_quad_pairs() {
-        return Ok(by_quad_pairs(form, [a, b, c]));
+        return Ok(product_by_quad_pairs(form, [a, b, c]));
     }
     let whole_rows;
     let a = match form.sparse {
@@ -182,7 +182,7 @@ fn float_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: 
 
 /// `mma.m8n8k4` of halves: each eight lanes, four and the four with numbers higher by 16, make a
 /// product of their own.
-fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> FragmentRegisters {
+fn product_by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> FragmentRegisters {
     let mut d = vec![vec![0; form.registers_per_lane(MatrixRole::D)]; 32];
     let half =
         |f: &FragmentRegisters, (lane, i): (usize, usize)| truncate_bits(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
@@ -267,7 +267,7 @@ impl ExactTerm {
     }
 
     /// In units of `2^unit`, cut towards zero.
-    fn in_units(self, unit: i64) -> i128 {
+    fn in_units_of(self, unit: i64) -> i128 {
         let ExactTerm::Finite { n, lowest, .. } = self else { return 0 };
         match lowest - unit {
             up @ 0.. => n << up,
@@ -291,7 +291,7 @@ fn tensor_core_sum(terms: &[ExactTerm], f: FloatFormat) -> u64 {
         _ => None,
     });
     let unit = exponents.max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
-    let sum: i128 = terms.iter().map(|t| t.in_units(unit)).sum();
+    let sum: i128 = terms.iter().map(|t| t.in_units_of(unit)).sum();
     let x = ExactMagnitude::from_dyadic(sum.unsigned_abs(), unit);
     if f == F16 {
         return if sum == 0 { 0 } else { exact::round_to_format(f, RoundingMode::Nearest, sum < 0, &x) };

@@ -21,7 +21,7 @@ pub(crate) trait OperandSource {
     fn predicate_value(&self, pred: &PredSrc) -> Result<bool, String>;
     /// The condition code.
     fn carry_flag(&self) -> Result<bool, String>;
-    /// Notes that the result depends on what CUDA leaves open; see [`crate::Report::open`].
+    /// Notes that the result depends on what CUDA leaves open; see [`crate::OracleReport::open`].
     fn note_unspecified(&self);
     /// Declared size of a register.
     fn register_size(&self, reg: Reg) -> u32;
@@ -33,9 +33,10 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
     match inst {
         Inst::Unary { op, ty, mods, dst, a } => one(dst, eval_unary(*op, *ty, mods, r.operand_bits(a, ty.bits())?)?),
         Inst::Binary { op, ty, mods, dst, a, b } => {
-            let b_bits = if takes_amount(*op) { 32 } else { ty.bits() };
+            let b_bits = if second_operand_is_amount(*op) { 32 } else { ty.bits() };
             let copies = *op == BinaryOp::CopySign;
-            if *ty == Type::F64 && !copies && several_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?]) {
+            if *ty == Type::F64 && !copies && has_different_f64_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?])
+            {
                 r.note_unspecified();
             }
             one(dst, eval_binary(*op, *ty, mods, r.operand_bits(a, ty.bits())?, r.operand_bits(b, b_bits)?)?)
@@ -43,7 +44,7 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
         Inst::Ternary { op, ty, mods, dst, a, b, c } => {
             let [ab, bb, cb] = ternary_bits(*op, *ty);
             if *ty == Type::F64
-                && several_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?, r.operand_bits(c, 64)?])
+                && has_different_f64_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?, r.operand_bits(c, 64)?])
             {
                 r.note_unspecified();
             }
@@ -139,13 +140,13 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
 
 /// Whether two different NaNs of double precision meet: CUDA does not say which one is kept, and
 /// assemblers exchange operands.
-fn several_nans(operands: &[u128]) -> bool {
+fn has_different_f64_nans(operands: &[u128]) -> bool {
     let mut nans = operands.iter().filter(|&&x| F64.is_nan(x as u64));
     let first = nans.next();
     nans.any(|x| Some(x) != first)
 }
 
-fn takes_amount(op: BinaryOp) -> bool {
+fn second_operand_is_amount(op: BinaryOp) -> bool {
     use BinaryOp::*;
     matches!(op, Shl | Shr | BmskClamp | BmskWrap | SzextClamp | SzextWrap)
 }
@@ -161,7 +162,7 @@ fn ternary_bits(op: TernaryOp, ty: Type) -> [u32; 3] {
 }
 
 /// Applies `f` to the parts of a pair type, or to the whole of another.
-fn by_part(ty: Type, operands: [u128; 3], f: impl Fn([u64; 3]) -> u64) -> u128 {
+fn map_pair_parts(ty: Type, operands: [u128; 3], f: impl Fn([u64; 3]) -> u64) -> u128 {
     if !matches!(ty, Type::F16x2 | Type::BF16x2 | Type::U16x2 | Type::S16x2) {
         return f(operands.map(|x| x as u64)).into();
     }
@@ -201,10 +202,10 @@ fn float_unary(op: UnaryOp, ty: Type, f: FloatFormat, mods: &FpMods, a: u128) ->
     let bits = a as u64;
     let finite = f.magnitude_bits(bits) < f.infinity();
     let test = |truth: bool| Ok(truth.into());
-    let arithmetic = |op| Ok(by_part(ty, [a, 0, 0], |x| float::execute_arithmetic(op, f, mods, x)));
+    let arithmetic = |op| Ok(map_pair_parts(ty, [a, 0, 0], |x| float::execute_arithmetic(op, f, mods, x)));
     match op {
         UnaryOp::Abs | UnaryOp::Neg => {
-            Ok(by_part(ty, [a, 0, 0], |[x, ..]| float::sign_change(f, mods, op == UnaryOp::Neg, x)))
+            Ok(map_pair_parts(ty, [a, 0, 0], |[x, ..]| float::sign_change(f, mods, op == UnaryOp::Neg, x)))
         }
         UnaryOp::Sqrt => arithmetic(ArithOp::Sqrt),
         UnaryOp::Rcp => arithmetic(ArithOp::Rcp),
@@ -261,14 +262,14 @@ fn float_binary(op: BinaryOp, ty: Type, f: FloatFormat, mods: &FpMods, a: u128, 
     if mods.approx || mods.full {
         return Err(format!("the oracle does not know the approximate {op:?}"));
     }
-    let arithmetic = |op| Ok(by_part(ty, [a, b, 0], |x| float::execute_arithmetic(op, f, mods, x)));
+    let arithmetic = |op| Ok(map_pair_parts(ty, [a, b, 0], |x| float::execute_arithmetic(op, f, mods, x)));
     match op {
         BinaryOp::Add => arithmetic(ArithOp::Add),
         BinaryOp::Sub => arithmetic(ArithOp::Sub),
         BinaryOp::Mul => arithmetic(ArithOp::Mul),
         BinaryOp::Div => arithmetic(ArithOp::Div),
         BinaryOp::Min | BinaryOp::Max => {
-            Ok(by_part(ty, [a, b, 0], |[x, y, _]| float::min_max(f, mods, op == BinaryOp::Max, x, y)))
+            Ok(map_pair_parts(ty, [a, b, 0], |[x, y, _]| float::min_max(f, mods, op == BinaryOp::Max, x, y)))
         }
         // The sign of the first operand and the magnitude of the second.
         BinaryOp::CopySign => Ok((a as u64 & f.sign_bit() | f.magnitude_bits(b as u64)).into()),
@@ -282,9 +283,9 @@ fn eval_ternary(op: TernaryOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u12
     if let Some(f) = format_of(ty) {
         let first = |x: [u64; 3], max| float::min_max(f, mods, max, x[0], x[1]);
         return match op {
-            Fma => Ok(by_part(ty, [a, b, c], |x| float::execute_arithmetic(ArithOp::Fma, f, mods, x))),
+            Fma => Ok(map_pair_parts(ty, [a, b, c], |x| float::execute_arithmetic(ArithOp::Fma, f, mods, x))),
             Min3 | Max3 => {
-                Ok(by_part(ty, [a, b, c], |x| float::min_max(f, mods, op == Max3, first(x, op == Max3), x[2])))
+                Ok(map_pair_parts(ty, [a, b, c], |x| float::min_max(f, mods, op == Max3, first(x, op == Max3), x[2])))
             }
             _ => unsupported(op, ty),
         };

@@ -5,7 +5,7 @@
 //! decides. So "run the block with the smallest number first" lets lanes meet again at the
 //! post-dominator, and a loop finishes before what follows it. Unreachable blocks are dropped.
 //!
-//! Calls and barriers do not end blocks; a consumer that needs them to says so to [`Cfg::build_with_boundaries`].
+//! Calls and barriers do not end blocks; a consumer that needs them to says so to [`ControlFlowGraph::build_with_boundaries`].
 
 use crate::ast::*;
 use crate::liveness::{Liveness, RegSet};

@@ -1,5 +1,5 @@
 //! Bytes to tokens. Every byte of the text belongs to at most one token; whatever is no token at
-//! all becomes [`Kind::Bad`], so that lexing itself cannot fail. The last token is [`Kind::Eof`].
+//! all becomes [`TokenKind::Bad`], so that lexing itself cannot fail. The last token is [`TokenKind::Eof`].
 //!
 //! A word after a dot is one token with its dot and with any `::` parts (`.L2::128B`), which is
 //! what makes opcodes, glued directives (`.reg.b32`) and `%tid.x` easy to read.

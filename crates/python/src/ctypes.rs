@@ -1,11 +1,11 @@
 //! C types and NumPy's: the registry behind `pycuda.tools` and `pycuda.compyte.dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
-use crate::driver::arguments::number_of;
+use crate::driver::arguments::number_type_of_dtype;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
-use crate::pointer::own_memory;
+use crate::pointer::address_of_own_class;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -229,7 +229,7 @@ impl ArrayHolder {
         };
         let shape: Vec<usize> = item("shape")?.extract()?;
         let dtype = PyArrayDescr::new(object.py(), item("typestr")?)?;
-        let (itemsize, number) = (dtype.itemsize(), number_of(&dtype));
+        let (itemsize, number) = (dtype.itemsize(), number_type_of_dtype(&dtype));
         let strides = match interface.get_item("strides")?.filter(|s| !s.is_none()) {
             Some(strides) => strides.extract()?,
             None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides.into_vec(),
@@ -283,7 +283,7 @@ impl HeldArgument<'_> {
 pub(crate) type PerArgument<T> = SmallVec<[T; 8]>;
 
 /// The arguments of a call, each by its declaration. Their number is checked by the core.
-pub(crate) fn hold_all<'py>(
+pub(crate) fn hold_arguments<'py>(
     declared: &[Argument],
     args: &Bound<'py, PyTuple>,
 ) -> PyResult<PerArgument<HeldArgument<'py>>> {
@@ -303,7 +303,7 @@ fn hold_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResu
     if let Some(holder) = ArrayHolder::from_object(object)? {
         return Ok(HeldArgument::Array(holder));
     }
-    if let Some((ptr, _)) = own_memory(object)? {
+    if let Some((ptr, _)) = address_of_own_class(object)? {
         let plain = object.cast::<PyDeviceAllocation>();
         return Ok(HeldArgument::Address {
             ptr,

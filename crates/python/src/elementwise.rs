@@ -1,6 +1,6 @@
 //! `pycuda.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
-use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values_with_stand_ins};
+use crate::ctypes::{HeldArgument, arguments_of, hold_arguments, stand_in_layout, values_with_stand_ins};
 use crate::driver::function::KernelObject;
 use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
@@ -88,8 +88,8 @@ impl PyElementwiseKernel {
             return called;
         }
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
-        let region = region_of(range, slice, &held)?;
+        let held = hold_arguments(declared, args)?;
+        let region = index_range_of(range, slice, &held)?;
         let (shape, strides) = stand_in_layout(declared, &held);
         let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
@@ -115,7 +115,7 @@ impl PyElementwiseKernel {
             return Ok(self.kernel.source(use_range));
         }
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
         let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let source = self.kernel.source_for(&current_context()?, &values, IndexRange::All);
@@ -160,12 +160,12 @@ pub(crate) fn checked_identifier(name: &str) -> PyResult<String> {
     Ok(name.into())
 }
 
-fn not_indices(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+fn indices_error(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
     PyTypeError::new_err(format!("{name} is {shown}; expected {expected}"))
 }
 
-fn region_of(
+fn index_range_of(
     range: Option<&Bound<'_, PyAny>>,
     slice: Option<&Bound<'_, PyAny>>,
     held: &[HeldArgument<'_>],
@@ -174,7 +174,7 @@ fn region_of(
         (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
         (None, None) => Ok(IndexRange::All),
         (None, Some(slice)) => {
-            let slice = slice.cast::<PySlice>().map_err(|_| not_indices("slice", slice, "a slice"))?;
+            let slice = slice.cast::<PySlice>().map_err(|_| indices_error("slice", slice, "a slice"))?;
             let arrays = held
                 .iter()
                 .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().n_elements()) } else { None });
@@ -185,10 +185,10 @@ fn region_of(
         }
         (Some(range), None) => {
             let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
-            let wrong = |_| not_indices("range", range, "a slice or range with integer start, stop and step");
+            let wrong = |_| indices_error("range", range, "a slice or range with integer start, stop and step");
             let (start, stop, step) =
                 (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
-            let stop = stop.ok_or_else(|| not_indices("range", range, "one with a stop"))?;
+            let stop = stop.ok_or_else(|| indices_error("range", range, "one with a stop"))?;
             Ok(IndexRange::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
         }
     }

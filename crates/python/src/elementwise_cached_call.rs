@@ -9,7 +9,7 @@
 //! meanwhile, since all objects that are read are of exact classes and arrays have their memory.
 
 use crate::driver::arguments::numpy_scalar;
-use crate::driver::cached_call::{value_of, write_int};
+use crate::driver::cached_call::{scalar_value, write_int};
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyTypeObject};
@@ -118,7 +118,8 @@ impl LastCall {
     ) {
         let cached = cached_launch.and_then(|cached_launch| {
             let context = cached_launch.context_number();
-            let steps = args.iter_borrowed().zip(declared).map(|(arg, argument)| step_of(argument, &arg, context));
+            let steps =
+                args.iter_borrowed().zip(declared).map(|(arg, argument)| cached_argument_of(argument, &arg, context));
             Some(Arc::new(CachedCall { cached_launch, steps: steps.collect::<Option<_>>()? }))
         });
         // SAFETY: the interpreter is held. What was there is dropped outside, since that may call a driver.
@@ -127,7 +128,7 @@ impl LastCall {
     }
 }
 
-fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
+fn cached_argument_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
         let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().current_state().array;
@@ -141,7 +142,7 @@ fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<
             source: ArgumentSource::Array(array.dtype(), array.shared_layout().clone(), context),
         });
     }
-    let number = number_of(argument)?;
+    let number = number_type_of_argument(argument)?;
     let (is_int, is_float) = (arg.is_exact_instance_of::<PyInt>(), arg.is_exact_instance_of::<PyFloat>());
     let source = match (numpy_scalar(arg), number) {
         (Some(scalar), _) if scalar.number == number && matches!(scalar.nbytes, 1 | 2 | 4 | 8) => {
@@ -158,7 +159,7 @@ fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<
 }
 
 /// The number that a scalar is declared as, of those that the short way knows.
-fn number_of(argument: &Argument) -> Option<NumberType> {
+fn number_type_of_argument(argument: &Argument) -> Option<NumberType> {
     rtcg::number_of_ctype(&argument.ctype).filter(|number| {
         matches!(number, NumberType::Int { nbytes: 1 | 2 | 4 | 8, .. } | NumberType::Float | NumberType::Double)
     })
@@ -188,10 +189,10 @@ impl ArgumentSource {
                     let address = memory.wrapping_add(array.layout().offset as u64);
                     to[..8].copy_from_slice(&address.to_ne_bytes());
                 }
-                Self::Bytes(4) => to[..4].copy_from_slice(&value_of::<[u8; 4]>(arg)),
-                Self::Bytes(8) => to[..8].copy_from_slice(&value_of::<[u8; 8]>(arg)),
-                Self::Bytes(2) => to[..2].copy_from_slice(&value_of::<[u8; 2]>(arg)),
-                Self::Bytes(_) => to[0] = value_of(arg),
+                Self::Bytes(4) => to[..4].copy_from_slice(&scalar_value::<[u8; 4]>(arg)),
+                Self::Bytes(8) => to[..8].copy_from_slice(&scalar_value::<[u8; 8]>(arg)),
+                Self::Bytes(2) => to[..2].copy_from_slice(&scalar_value::<[u8; 2]>(arg)),
+                Self::Bytes(_) => to[0] = scalar_value(arg),
                 Self::Int { nbytes, signed } => {
                     let to = to.get_mut(..usize::from(*nbytes))?;
                     write_int(arg, to.as_mut_ptr(), *nbytes, *signed)?;

@@ -44,7 +44,7 @@ impl DevicePtr {
 }
 
 /// Address and size of memory of this package's own classes; `None` for other objects.
-pub(crate) fn own_memory(object: &Bound<'_, PyAny>) -> PyResult<Option<(u64, usize)>> {
+pub(crate) fn address_of_own_class(object: &Bound<'_, PyAny>) -> PyResult<Option<(u64, usize)>> {
     if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
         let memory = memory.get();
         return Ok(Some((memory.ptr()?, memory.0.nbytes())));
@@ -77,7 +77,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
         {
             return Ok(DevicePtr(address, None));
         }
-        if let Some((address, nbytes)) = own_memory(&object)? {
+        if let Some((address, nbytes)) = address_of_own_class(&object)? {
             return Ok(DevicePtr(address, Some(nbytes)));
         }
         if let Ok(address) = object.extract::<u64>() {

@@ -1,6 +1,8 @@
 //! `pycuda.reduction` and `pycuda.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
-use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values_with_stand_ins};
+use crate::ctypes::{
+    ArrayHolder, arguments_of, ctype_of_dtype, hold_arguments, stand_in_layout, values_with_stand_ins,
+};
 use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
 use crate::elementwise::{checked_identifier, compile_settings, current_context};
@@ -110,7 +112,7 @@ impl PyReductionKernel {
             return helper.call1((slf, wrapper, args, stream, keywords));
         }
         let declared = &this.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
         let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
@@ -245,7 +247,7 @@ impl PyScanKernel {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
         let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;

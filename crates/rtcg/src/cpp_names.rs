@@ -53,7 +53,7 @@ impl CppNames {
     /// Compiles the program, with the name expressions of the request known from then on.
     ///
     /// # Errors
-    /// As [`Compiler::compile_with_name`].
+    /// As [`Compiler::compile`].
     pub fn compile_program(&self) -> std::result::Result<Artifact, CompileError> {
         let artifact = Compiler.compile(&self.request)?;
         self.name_state().mangled.extend(artifact.lowered_names.iter().cloned());

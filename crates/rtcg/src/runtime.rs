@@ -1,4 +1,4 @@
-//! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::Runtime`].
+//! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::DeviceRuntime`].
 
 // Copies and launches of the driver crate are unsafe because addresses are plain numbers there;
 // here every address comes from an array that holds its memory.
@@ -161,7 +161,7 @@ fn freed_error() -> ArrayError {
 /// use rtcg::{Context, CudaRuntime};
 ///
 /// # fn main() -> rtcg::Result<()> {
-/// let arrays = CudaRuntime::arrays(&Context::new()?)?;
+/// let arrays = CudaRuntime::array_context(&Context::new()?)?;
 /// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
 /// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
 /// // One kernel, and no memory for `scaled`.

@@ -52,7 +52,7 @@ impl ResultCode {
     }
 }
 
-/// Turns a condition into a failed call: `ensure(!p.is_null(), Code::INVALID_VALUE)?`.
+/// Turns a condition into a failed call: `ensure(!p.is_null(), ResultCode::INVALID_VALUE)?`.
 pub fn ensure(condition: bool, code: ResultCode) -> Res {
     if condition { Ok(()) } else { code.err() }
 }

@@ -12,7 +12,7 @@ use crate::exec;
 use crate::graph::capture::StreamCapture;
 use crate::ipc_event::IpcEvent;
 use crate::memory::ipc::HANDLE_BYTES;
-use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_dropped};
+use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 
 /// `CU_EVENT_DISABLE_TIMING`
 const DISABLE_TIMING_FLAG: u32 = 2;
@@ -173,7 +173,7 @@ impl Event {
                 if exec::can_check_interrupt() && exec::is_interrupt_requested() {
                     context.interrupt();
                 }
-                if is_dropped(&context, generation) {
+                if is_interrupted_generation(&context, generation) {
                     return Err(interruption_error());
                 }
                 event.wait_for_progress(number, exec::CHECK_INTERVAL);

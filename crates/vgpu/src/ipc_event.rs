@@ -76,7 +76,7 @@ impl IpcEvent {
         unsafe { &*self.words }
     }
 
-    /// The event is recorded once more: the number to [`mark_passed`](Self::pass).
+    /// The event is recorded once more: the number to [`mark_passed`](Self::mark_passed).
     pub(crate) fn next_record(&self) -> u32 {
         let words = self.shared_words();
         words.recorder.store(std::process::id(), Ordering::Release);

@@ -235,7 +235,7 @@ impl FftTransform<'_> {
         launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
     }
 
-    /// The way back from [`Transform::run_real_forward`].
+    /// The way back from [`FftTransform::run_real_forward`].
     fn run_real_inverse(&self) -> Result<()> {
         let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
         let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;

@@ -140,7 +140,7 @@ impl FusionGraph {
         is_writable(target)
     }
 
-    /// The node of an array in memory, which [`Graph::check_leaf`] has allowed.
+    /// The node of an array in memory, which [`FusionGraph::check_leaf`] has allowed.
     pub(super) fn array_node(&mut self, array: &GpuArray) -> u16 {
         if let Some(store) = self.stores.iter().find(|store| is_same(&store.target, array)) {
             return store.node;

@@ -3,7 +3,7 @@
 use super::iteration_limits::IterationLimits;
 use super::launch::LinalgKernel;
 use super::matrices::{
-    any_true, complex_dtype_of, copy_to_stack, empty_like, float_dtype, matrix_transpose, square_extent, stack_of,
+    any_true, complex_dtype_of, copy_to_stack, empty_like, float_dtype, matrix_transpose, square_extent, stack_axes,
     stack_shape, unstack_axes, zeros_like,
 };
 use super::scaling::MatrixScaling;
@@ -79,7 +79,7 @@ impl GpuArray {
 
     fn eig_with_limits(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
         let n = square_extent(self)?;
-        let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_of(self));
+        let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_axes(self));
         let forms = copy_to_stack(self, dtype)?;
         let scaling = MatrixScaling::new(&forms, None)?;
         let check = |message: &str| match self.size() > 0 && scaling.report.read_report()? != 0 {

@@ -2,7 +2,7 @@
 
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
-use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_of, unstack_axes};
+use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_axes, unstack_axes};
 use super::scaling::{KernelReport, MatrixScaling, permuted_columns};
 use super::{jacobi, tridiagonal};
 use crate::array::GpuArray;
@@ -46,7 +46,7 @@ impl GpuArray {
     pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
         let found = self.eigh_with(triangle, limits, true)?;
         let vectors = found.vectors.ok_or_else(|| ArrayError::value("eigh: no eigenvectors were made"))?;
-        Ok((unstack_axes(&found.values, stack_of(self))?, unstack_axes(&vectors, stack_of(self))?))
+        Ok((unstack_axes(&found.values, stack_axes(self))?, unstack_axes(&vectors, stack_axes(self))?))
     }
 
     /// The eigenvalues of [`GpuArray::eigh`]; waits.
@@ -54,7 +54,7 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::eigh`].
     pub fn eigvalsh(&self, triangle: Triangle, limits: IterationLimits) -> Result<GpuArray> {
-        unstack_axes(&self.eigh_with(triangle, limits, false)?.values, stack_of(self))
+        unstack_axes(&self.eigh_with(triangle, limits, false)?.values, stack_axes(self))
     }
 
     fn eigh_with(&self, triangle: Triangle, limits: IterationLimits, has_vectors: bool) -> Result<EighResult> {

@@ -5,7 +5,7 @@ use super::householder::QrFactors;
 use super::launch::{DEFAULT_BLOCK, LinalgKernel};
 use super::matrices::{
     conjugate_transpose, copy_to_stack, element_strides, float_dtype, matrix_transpose, read_first_i32,
-    rows_and_columns, scalar_arg, square_extent, stack_of, submatrix, unstack_axes, where_select, zeros_like,
+    rows_and_columns, scalar_arg, square_extent, stack_axes, submatrix, unstack_axes, where_select, zeros_like,
 };
 use super::trsm::{self, PANEL_ROWS, TrsmForm};
 use crate::array::GpuArray;
@@ -81,7 +81,7 @@ impl GpuArray {
         if read_first_i32(&cholesky_lower(&factors)?)? != 0 {
             return Err(ArrayError::linear_algebra("Matrix is not positive definite"));
         }
-        let factors = unstack_axes(&triangular_part(&factors, Triangle::Lower)?, stack_of(self))?;
+        let factors = unstack_axes(&triangular_part(&factors, Triangle::Lower)?, stack_axes(self))?;
         if is_upper { conjugate_transpose(&factors) } else { Ok(factors) }
     }
 
@@ -95,8 +95,8 @@ impl GpuArray {
         let [m, n] = rows_and_columns(self)?;
         let qr_factors = self.qr_factors()?;
         let columns = if is_complete && m > n { m } else { m.min(n) };
-        let r = unstack_axes(&qr_factors.form_r(columns)?, stack_of(self))?;
-        Ok((unstack_axes(&qr_factors.form_q(columns)?, stack_of(self))?, r))
+        let r = unstack_axes(&qr_factors.form_r(columns)?, stack_axes(self))?;
+        Ok((unstack_axes(&qr_factors.form_q(columns)?, stack_axes(self))?, r))
     }
 
     /// The second factor of [`GpuArray::qr`]: R.
@@ -105,7 +105,7 @@ impl GpuArray {
     /// As [`GpuArray::qr`].
     pub fn qr_r(&self) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
-        unstack_axes(&self.qr_factors()?.form_r(m.min(n))?, stack_of(self))
+        unstack_axes(&self.qr_factors()?.form_r(m.min(n))?, stack_axes(self))
     }
 
     /// The reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices with R and the vectors, and the
@@ -115,7 +115,7 @@ impl GpuArray {
     /// As [`GpuArray::qr`].
     pub fn qr_raw(&self) -> Result<(GpuArray, GpuArray)> {
         let qr_factors = self.qr_factors()?;
-        let stack = stack_of(self);
+        let stack = stack_axes(self);
         Ok((unstack_axes(&matrix_transpose(&qr_factors.matrices)?, stack)?, unstack_axes(&qr_factors.taus, stack)?))
     }
 

@@ -3,7 +3,7 @@
 use super::iteration_limits::IterationLimits;
 use super::matrices::{
     conjugate, conjugate_transpose, empty_like, float_dtype, machine_epsilon, matrix_transpose, rows_and_columns,
-    scalar_arg, stack_of, stack_shape, submatrix, where_select, zeros_like,
+    scalar_arg, stack_axes, stack_shape, submatrix, where_select, zeros_like,
 };
 use crate::array::GpuArray;
 use crate::elementwise::{Arg, binary_with_shortcuts};
@@ -79,7 +79,7 @@ impl GpuArray {
     pub fn pinv(&self, tolerance: Tolerance<'_>, is_hermitian: bool, limits: IterationLimits) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
         if m.min(n) == 0 {
-            return empty_like(self, &stack_shape(stack_of(self), &[n, m]), float_dtype(&[self.dtype()])?);
+            return empty_like(self, &stack_shape(stack_axes(self), &[n, m]), float_dtype(&[self.dtype()])?);
         }
         let svd = if is_hermitian { self.svd_of_hermitian(limits)? } else { self.svd(false, limits)? };
         let (counts, real) = (tolerance.above_tolerance(&svd.s, [m, n])?, svd.s.dtype());
@@ -108,7 +108,7 @@ impl GpuArray {
         }
         let s = if is_hermitian { self.svdvals_of_hermitian(limits)? } else { self.svdvals(limits)? };
         if s.shape().last() == Some(&0) {
-            return zeros_like(self, stack_of(self), DType::I64);
+            return zeros_like(self, stack_axes(self), DType::I64);
         }
         let counts = tolerance.above_tolerance(&s, rows_and_columns(self)?)?;
         counts.reduce(ReductionOp::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })

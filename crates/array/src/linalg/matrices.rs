@@ -74,7 +74,7 @@ pub(super) fn square_extent(a: &GpuArray) -> Result<usize> {
 }
 
 /// The axes before those of the matrices.
-pub(super) fn stack_of(a: &GpuArray) -> &[usize] {
+pub(super) fn stack_axes(a: &GpuArray) -> &[usize] {
     &a.shape()[..a.ndim() - 2]
 }
 
@@ -92,7 +92,7 @@ pub(super) fn unstack_axes(array: &GpuArray, stack: &[usize]) -> Result<GpuArray
 pub(super) fn copy_to_stack(a: &GpuArray, dtype: DType) -> Result<GpuArray> {
     let copy = GpuArray::empty(a.context(), a.shape(), dtype, Order::C)?;
     copy.assign(a)?;
-    let count = stack_of(a).iter().product();
+    let count = stack_axes(a).iter().product();
     copy.reshape_to(&stack_shape(&[count], &rows_and_columns(a)?), Order::C)
 }
 

@@ -1,7 +1,7 @@
 //! Norms of vectors and matrices, and condition numbers.
 
 use super::iteration_limits::IterationLimits;
-use super::matrices::{rows_and_columns, scalar_arg, stack_of, where_select};
+use super::matrices::{rows_and_columns, scalar_arg, stack_axes, where_select};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -99,7 +99,7 @@ impl GpuArray {
     fn singular_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         let s = self.svdvals(limits)?;
         if s.shape().last() == Some(&0) && norm != MatrixNorm::MinSingularValue {
-            return GpuArray::zeros(s.context(), stack_of(self), s.dtype(), Order::C);
+            return GpuArray::zeros(s.context(), stack_axes(self), s.dtype(), Order::C);
         }
         let reduction = match norm {
             MatrixNorm::Nuclear => ReductionOp::Sum,

@@ -52,7 +52,7 @@ pub(super) struct JacobiSvd {
     pub v_rows: Option<GpuArray>,
 }
 
-/// Makes columns of scaled matrices, the rows of `w` of [`padded`] length, orthonormal by rotations from the right.
+/// Makes columns of scaled matrices, the rows of `w` of [`padded_length`] length, orthonormal by rotations from the right.
 /// Columns that are as nothing become zeros.
 ///
 /// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,

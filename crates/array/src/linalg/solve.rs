@@ -3,7 +3,7 @@
 use super::lu::LuFactors;
 use super::matrices::{
     any_true, copy_to_stack, float_dtype, identity_matrices, reduce_axis, rows_and_columns, scalar_arg, square_extent,
-    stack_of, stack_shape, unstack_axes, where_select,
+    stack_axes, stack_shape, unstack_axes, where_select,
 };
 use super::trsm::PANEL_ROWS;
 use crate::array::GpuArray;
@@ -78,7 +78,7 @@ impl GpuArray {
             _ => return Err(mismatch()),
         };
         rows_and_columns(&b)?;
-        let stack = broadcast_shapes([stack_of(self), stack_of(&b)].into_iter()).ok_or_else(mismatch)?;
+        let stack = broadcast_shapes([stack_axes(self), stack_axes(&b)].into_iter()).ok_or_else(mismatch)?;
         let a = self.broadcast_to(&stack_shape(&stack, &[n, n]))?;
         let b = b.broadcast_to(&stack_shape(&stack, &[n, columns]))?;
         let x = check_not_singular(solve_stacks(&a, &b, float_dtype(&[a.dtype(), b.dtype()])?)?)?;
@@ -99,7 +99,7 @@ impl GpuArray {
     /// When matrices are not square, and for elements that cannot be factored.
     pub fn inv_or_nan(&self) -> Result<GpuArray> {
         let (x, is_singular) = inverse_stacks(self)?;
-        let is_singular = is_singular.reshape_to(&stack_shape(stack_of(self), &[1, 1]), Order::C)?;
+        let is_singular = is_singular.reshape_to(&stack_shape(stack_axes(self), &[1, 1]), Order::C)?;
         where_select(&is_singular, scalar_arg(x.dtype(), f64::NAN), &x)
     }
 
@@ -110,7 +110,7 @@ impl GpuArray {
     pub fn det(&self) -> Result<GpuArray> {
         let (diagonals, sign) = diagonals_and_signs(self)?;
         let product = reduce_axis(&diagonals, ReductionOp::Product, -1, false)?;
-        unstack_axes(&product.binary(Op::Multiply, &sign)?, stack_of(self))
+        unstack_axes(&product.binary(Op::Multiply, &sign)?, stack_axes(self))
     }
 
     /// Signs and logarithms of the sizes of determinants, which neither overflow nor vanish; does not wait.
@@ -128,7 +128,7 @@ impl GpuArray {
         };
         let sign = sign.binary(Op::Multiply, &reduce_axis(&direction, ReductionOp::Product, -1, false)?)?;
         let log = reduce_axis(&size.unary(Op::Log)?, ReductionOp::Sum, -1, false)?;
-        let stack = stack_of(self);
+        let stack = stack_axes(self);
         Ok(SlogDet { sign: unstack_axes(&sign, stack)?, log: unstack_axes(&log, stack)? })
     }
 }

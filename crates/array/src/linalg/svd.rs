@@ -4,8 +4,8 @@ use super::factorizations::Triangle;
 use super::householder::QrFactors;
 use super::iteration_limits::IterationLimits;
 use super::matrices::{
-    conjugate, conjugate_transpose, float_dtype, matrix_transpose, rows_and_columns, scalar_arg, stack_of, stack_shape,
-    submatrix, unstack_axes, where_select, zeros_like,
+    conjugate, conjugate_transpose, float_dtype, matrix_transpose, rows_and_columns, scalar_arg, stack_axes,
+    stack_shape, submatrix, unstack_axes, where_select, zeros_like,
 };
 use super::one_sided_jacobi::{one_sided_jacobi, padded_length};
 use super::scaling::{MatrixScaling, permuted_columns};
@@ -41,9 +41,9 @@ fn zero_padded(a: &GpuArray) -> Result<GpuArray> {
     let [m, n] = rows_and_columns(a)?;
     let columns = if m < n { conjugate(a)? } else { matrix_transpose(a)? };
     let [n, m] = rows_and_columns(&columns)?;
-    let w = zeros_like(a, &stack_shape(stack_of(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
+    let w = zeros_like(a, &stack_shape(stack_axes(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
     submatrix(&w, 0..n, 0..m)?.assign(&columns)?;
-    w.reshape_to(&stack_shape(&[stack_of(a).iter().product()], &[n, padded_length(m)]), Order::C)
+    w.reshape_to(&stack_shape(&[stack_axes(a).iter().product()], &[n, padded_length(m)]), Order::C)
 }
 
 /// Orthonormal columns, of which the last ones may be zero, with others in place of those and up to a number.
@@ -98,7 +98,7 @@ impl GpuArray {
         let (found, is_wide) = self.svd_with(is_full, limits, true)?;
         let (u, v) = found.vectors.ok_or_else(|| ArrayError::value("svd: no vectors were made"))?;
         let (u, v) = if is_wide { (v, u) } else { (u, v) };
-        let stack = stack_of(self);
+        let stack = stack_axes(self);
         Ok(Svd {
             u: unstack_axes(&u, stack)?,
             s: unstack_axes(&found.values, stack)?,
@@ -111,7 +111,7 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn svdvals(&self, limits: IterationLimits) -> Result<GpuArray> {
-        unstack_axes(&self.svd_with(false, limits, false)?.0.values, stack_of(self))
+        unstack_axes(&self.svd_with(false, limits, false)?.0.values, stack_axes(self))
     }
 
     fn svd_with(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
@@ -125,7 +125,7 @@ impl GpuArray {
     /// As [`GpuArray::eigh`].
     pub fn svd_of_hermitian(&self, limits: IterationLimits) -> Result<Svd> {
         let (values, vectors) = self.eigh(Triangle::Lower, limits)?;
-        let (stack, n) = (stack_of(self), self.shape()[self.ndim() - 1]);
+        let (stack, n) = (stack_axes(self), self.shape()[self.ndim() - 1]);
         let flat = |a: &GpuArray, axes: &[usize]| a.reshape_to(&stack_shape(&[stack.iter().product()], axes), Order::C);
         let sizes = flat(&values.unary(Op::Absolute)?, &[n])?;
         let (ascending, places) =

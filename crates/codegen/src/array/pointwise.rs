@@ -142,7 +142,7 @@ impl PointwiseSpec {
         self.function_of("array_op", &self.op_expression())
     }
 
-    /// [`Pointwise::op_function`] under another name, with an expression that may differ in form.
+    /// [`PointwiseSpec::op_function`] under another name, with an expression that may differ in form.
     pub(super) fn function_of(&self, function: &str, expression: &str) -> String {
         let mixed = self.is_mixed_comparison();
         let mut text = String::new();

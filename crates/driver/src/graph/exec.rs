@@ -5,7 +5,7 @@ use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::host_call::{HostFn, host_params};
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,7 +76,7 @@ impl GraphExec {
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
         release_passed();
         let ctx = self.0.graph.context();
-        let handle = handle_for("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
+        let handle = checked_stream_handle("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
         self.note_launch_stream(stream);
         let launched = match stream {
             // SAFETY: graph and stream are alive and of the same driver.
@@ -97,7 +97,7 @@ impl GraphExec {
     /// Prepares the next launch, which is then quicker.
     pub fn upload(&self, stream: Option<&Stream>) -> Result<()> {
         let ctx = self.0.graph.context();
-        let handle = handle_for("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
+        let handle = checked_stream_handle("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
         // SAFETY: graph and stream are alive and of the same driver.
         ctx.current_in_driver(|| unsafe { call!(ctx.table(), cuGraphUpload(self.0.handle, handle)) })
     }

@@ -3,7 +3,7 @@
 //! A graph is made node by node ([`Graph::new`]) or by capturing a stream
 //! ([`Stream::begin_capture`](crate::Stream::begin_capture)); [`Graph::instantiate`] makes it
 //! executable. A [`GraphNode`] holds its graph, so its handle is valid unless the node was removed,
-//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::keep`]): it
+//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::retain_for_node`]): it
 //! lives as long as the graph, and as long as executable graphs made from it still run.
 
 mod capture;

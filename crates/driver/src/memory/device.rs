@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory::diagnosis::{address_error, allocation_error};
 use crate::memory::memory_pool::{DriverPool, made_current};
 use crate::memory::reclaim::{self, with_retries};
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -156,7 +156,7 @@ impl DeviceAllocation {
         let entered = if stream.is_none() { Stream::current() } else { None };
         let stream = stream.or(entered.as_ref());
         let ctx = stream.map_or_else(Context::current_or_error, |stream| Ok(stream.context().clone()))?;
-        let handle = handle_for(call, ctx.live_table(call)?, stream)?;
+        let handle = checked_stream_handle(call, ctx.live_table(call)?, stream)?;
         if nbytes == 0 {
             // Drivers give address 0 for this; memory of no bytes is an error in every other call.
             let detail = "nbytes is 0; expected at least 1";
@@ -212,7 +212,7 @@ impl DeviceAllocation {
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         let result = self.ctx.free_in_context(|table| self.free_in_driver(table));
-        self.leave_pool();
+        self.release_pool();
         result
     }
 
@@ -221,7 +221,7 @@ impl DeviceAllocation {
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
             self.ctx.drop_resource(|table| self.free_in_driver(table));
-            self.leave_pool();
+            self.release_pool();
         }
     }
 
@@ -232,19 +232,19 @@ impl DeviceAllocation {
             let detail = "the memory was not allocated in stream order";
             return Err(Error::new("cuMemFreeAsync", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
         }
-        let stream = handle_for("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
+        let stream = checked_stream_handle("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
         if self.freed.swap(true, Ordering::AcqRel) {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
         let result = self.ctx.free_in_context(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) });
-        self.leave_pool();
+        self.release_pool();
         result
     }
 
     /// Lets go of the pool, for memory that was freed.
-    fn leave_pool(&self) {
+    fn release_pool(&self) {
         if let AllocationOrigin::AllocAsync(_, pool) = &self.origin {
             pool.lock().unwrap_or_else(|e| e.into_inner()).take();
         }
@@ -256,7 +256,8 @@ impl DeviceAllocation {
             match &self.origin {
                 AllocationOrigin::Alloc => call!(table, cuMemFree(self.ptr)),
                 AllocationOrigin::AllocAsync(stream, _) => {
-                    let own = stream.as_ref().map(|stream| handle_for("cuMemFreeAsync", table, Some(stream)));
+                    let own =
+                        stream.as_ref().map(|stream| checked_stream_handle("cuMemFreeAsync", table, Some(stream)));
                     match own {
                         None => call!(table, cuMemFreeAsync(self.ptr, CUstream::null())),
                         Some(Ok(stream)) => call!(table, cuMemFreeAsync(self.ptr, stream)),
@@ -341,7 +342,7 @@ impl ManagedAllocation {
     /// Attaches the memory to a stream, or to all or to the host, by `flags`.
     pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
         let table = self.0.ctx.live_table("cuStreamAttachMemAsync")?;
-        let stream = handle_for("cuStreamAttachMemAsync", table, stream)?;
+        let stream = checked_stream_handle("cuStreamAttachMemAsync", table, stream)?;
         // SAFETY: memory and stream are alive; length 0 means the whole allocation.
         unsafe { call!(table, cuStreamAttachMemAsync(stream, self.0.ptr, 0, flags)) }
     }

@@ -250,7 +250,7 @@ impl Arena {
     /// Forgets streams that have passed everything and that only the pool still holds.
     fn forget_idle_streams(&mut self) -> Vec<Stream> {
         let is_idle = |state: &StreamState| {
-            let only_here = state.stream.as_ref().is_some_and(Stream::is_unique);
+            let only_here = state.stream.as_ref().is_some_and(Stream::is_only_reference);
             only_here && !state.is_polled && state.n_active == 0 && state.passed_until >= state.used_until
         };
         let mut gone = Vec::new();

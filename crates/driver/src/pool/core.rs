@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{exchange_mode, in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim;
-use crate::stream::{Stream, handle_for, is_any_entered};
+use crate::stream::{Stream, checked_stream_handle, is_any_entered};
 use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ impl PoolState {
     }
 
     /// Closes arenas that hold nothing, and drops the blocks of contexts that were destroyed.
-    fn drop_dead_arenas(&mut self) -> Vec<ClosedArena> {
+    fn close_dead_arenas(&mut self) -> Vec<ClosedArena> {
         let mut leftovers = Vec::new();
         for arena in &mut self.arenas {
             if arena.ctx.as_ref().is_some_and(|ctx| !ctx.is_alive()) {
@@ -135,14 +135,14 @@ impl PoolCore {
         if process::is_forked() {
             return None;
         }
-        let entered = entered_instead_of(stream);
+        let entered = entered_stream_for_none(stream);
         match stream.or(entered.as_ref()) {
             Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
             None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
         }
     }
 
-    /// [`Core::lease_held`] in `ctx` rather than the current context.
+    /// [`PoolCore::lease_held`] in `ctx` rather than the current context.
     #[inline]
     pub(super) fn lease_held_of(
         self: &Arc<Self>,
@@ -156,7 +156,7 @@ impl PoolCore {
         self.lease_held_in(ctx, nbytes, None, None)
     }
 
-    /// [`Core::lease_held`] in a context. A stream that was not seen before is taken up only when it is
+    /// [`PoolCore::lease_held`] in a context. A stream that was not seen before is taken up only when it is
     /// said whether the default stream waits for it.
     #[inline]
     fn lease_held_in(
@@ -194,7 +194,7 @@ impl PoolCore {
 
     /// A block for a stream, from the driver when there is no other.
     pub(super) fn lease_block(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<BlockLease> {
-        let entered = entered_instead_of(stream);
+        let entered = entered_stream_for_none(stream);
         let stream = stream.or(entered.as_ref());
         if let Some(lease) = self.lease_held(nbytes, stream) {
             return Ok(lease);
@@ -209,10 +209,10 @@ impl PoolCore {
         if let Some(lease) = self.lease_held_in(&ctx, nbytes, stream, is_blocking) {
             return Ok(lease);
         }
-        self.lease_new(&ctx, nbytes, stream, is_blocking)
+        self.lease_from_driver(&ctx, nbytes, stream, is_blocking)
     }
 
-    fn lease_new(
+    fn lease_from_driver(
         self: &Arc<Self>,
         ctx: &Context,
         nbytes: usize,
@@ -256,7 +256,7 @@ impl PoolCore {
         let is_short = |error: &Error| reclaim::is_out_of_memory(error);
         loop {
             match self.source.allocate_block(ctx, size) {
-                Err(error) if is_short(&error) && self.free_one(Some(ctx.device())) => {}
+                Err(error) if is_short(&error) && self.free_largest_held(Some(ctx.device())) => {}
                 Err(error) if is_short(&error) => break,
                 other => return other.map(|ptr| (ptr, false)),
             }
@@ -293,7 +293,7 @@ impl PoolCore {
     }
 
     /// Gives the largest held block, or the largest one on a device, back to the driver. False when there is none.
-    fn free_one(&self, device: Option<Device>) -> bool {
+    fn free_largest_held(&self, device: Option<Device>) -> bool {
         let is_there = |arena: &Arena| arena.ctx.as_ref().map(Context::device) == device;
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -322,12 +322,12 @@ impl PoolCore {
         if process::is_forked_or_exiting() {
             return;
         }
-        while self.free_one(None) {}
-        let leftovers = self.lock().drop_dead_arenas();
+        while self.free_largest_held(None) {}
+        let leftovers = self.lock().close_dead_arenas();
         drop(leftovers);
     }
 
-    /// [`Core::free_held`] in a thread of this crate, which does no harm to what others capture.
+    /// [`PoolCore::free_held`] in a thread of this crate, which does no harm to what others capture.
     fn free_idle(&self) {
         let ctx = self.lock().arenas.iter().find_map(|arena| arena.ctx.clone());
         let Some(ctx) = ctx else { return };
@@ -355,7 +355,7 @@ impl PoolCore {
             return PoolStatistics::default();
         }
         let mut guard = self.lock();
-        let leftovers = guard.drop_dead_arenas();
+        let leftovers = guard.close_dead_arenas();
         let statistics = guard.statistics;
         drop(guard);
         drop(leftovers);
@@ -377,7 +377,7 @@ impl PoolCore {
 
     /// Takes a block back.
     #[inline]
-    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
+    pub(super) fn take_back_block(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
         if process::is_forked_or_exiting() {
             return;
         }
@@ -411,7 +411,7 @@ impl PoolCore {
         }
         let ctx = arena.ctx.clone();
         state.statistics.count_freed_block(origin.size_of(nbytes));
-        let leftovers = state.drop_dead_arenas();
+        let leftovers = state.close_dead_arenas();
         drop(guard);
         if let Some(ctx) = ctx {
             self.free_block(&ctx, ptr);
@@ -482,14 +482,14 @@ impl StreamPoll {
 
 /// The stream that `None` stands for, if the thread has entered one.
 #[inline]
-fn entered_instead_of(stream: Option<&Stream>) -> Option<Stream> {
+fn entered_stream_for_none(stream: Option<&Stream>) -> Option<Stream> {
     if stream.is_none() { Stream::current() } else { None }
 }
 
 /// The handle of a stream; `None` is the legacy default stream, whatever the thread has entered.
 fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     match stream {
-        Some(stream) => handle_for("memory_pool::allocate", table, Some(stream)),
+        Some(stream) => checked_stream_handle("memory_pool::allocate", table, Some(stream)),
         None => Ok(CUstream::null()),
     }
 }

@@ -120,20 +120,20 @@ impl BlockLease {
             return Err(freed_twice(call));
         }
         let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
-        self.give_back(uses);
+        self.return_to_pool(uses);
         Ok(())
     }
 
     #[inline]
-    fn give_back(&self, uses: StreamUses) {
+    fn return_to_pool(&self, uses: StreamUses) {
         match uses.captured {
-            None => self.core.give_back(self.ptr, self.nbytes, self.origin, uses.others),
-            Some(captured) => self.hand_to_graphs(&captured, uses.others),
+            None => self.core.take_back_block(self.ptr, self.nbytes, self.origin, uses.others),
+            Some(captured) => self.retain_in_graphs(&captured, uses.others),
         }
     }
 
     #[cold]
-    fn hand_to_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
+    fn retain_in_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
         let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.origin);
         block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
         *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
@@ -145,7 +145,7 @@ impl Drop for BlockLease {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
             let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(PoisonError::into_inner));
-            self.give_back(uses);
+            self.return_to_pool(uses);
         }
     }
 }

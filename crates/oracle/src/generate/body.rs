@@ -345,7 +345,7 @@ impl Generator {
             8 => self.brx_switch(place),
             9 => self.warp_operation(place),
             10 => self.exchange_through_shared(),
-            11 => self.jump_out(place),
+            11 => self.jump_to_construct_end(place),
             12 => self.device_call(),
             13 => self.stride_loop(place),
             14 => self.object_access(),
@@ -410,7 +410,7 @@ impl Generator {
             }
         }
         nodes.extend(self.read_counters());
-        nodes.push(self.read_own());
+        nodes.push(self.read_own_memory());
         self.store_registers(&mut nodes);
         let handles: String = (0..self.objects.len()).map(|i| format!(", .param .u64 o{i}")).collect();
         let mut all = vec![
@@ -430,11 +430,11 @@ impl Generator {
     fn early_exit(&mut self, nodes: &mut Vec<ProgramNode>) {
         nodes.extend(self.read_counters());
         if !self.some_may_have_exited && !self.random.one_in(4) {
-            let leave = self.leave_unless_all();
+            let leave = self.exit_beyond_bound_unless_all();
             nodes.push(leave);
         } else {
             self.store_registers(nodes);
-            let leave = self.leave_beyond();
+            let leave = self.exit_beyond_bound();
             nodes.push(leave);
         }
         self.some_may_have_exited = true;

@@ -17,7 +17,7 @@ impl Generator {
             return (vec![], format!("{negated}{}", self.pool_register('p')));
         }
         if self.random.one_in(2) {
-            let (nodes, p) = self.within_bound();
+            let (nodes, p) = self.compare_index_with_bound();
             return (nodes, format!("{negated}{p}"));
         }
         let p = self.scratch_register('p');
@@ -143,7 +143,7 @@ impl Generator {
     }
 
     /// A jump to the end of any construct around.
-    pub(crate) fn jump_out(&mut self, place: &GenContext) -> ProgramNode {
+    pub(crate) fn jump_to_construct_end(&mut self, place: &GenContext) -> ProgramNode {
         let label = place.exits[self.random.next_below(place.exits.len())].clone();
         let not = if self.random.one_in(2) { "!" } else { "" };
         line_node(format!("@{not}{} bra {label};", self.pool_register('p')))

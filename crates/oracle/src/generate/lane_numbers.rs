@@ -102,7 +102,7 @@ impl Generator {
             _ => format!("mul.wide.u32 {}, {x}, 12;", self.pool_register('d')),
         }));
         if self.random.one_in(2) {
-            nodes.push(self.load_by(&x));
+            nodes.push(self.load_indexed_input(&x));
         }
         if place.depth > 0 && self.random.one_in(3) {
             let inner = GenContext { depth: place.depth - 1, all_threads_here: false, ..place.clone() };
@@ -116,7 +116,7 @@ impl Generator {
     }
 
     /// A load from the input, of as much of a number as lies in it, perhaps a row apart for each warp.
-    fn load_by(&mut self, x: &str) -> ProgramNode {
+    fn load_indexed_input(&mut self, x: &str) -> ProgramNode {
         let (size, ty) = [(1, "u8"), (2, "s16"), (4, "u32"), (4, "f32"), (8, "u64")][self.random.next_below(5)];
         let (row, at, d, e) = (
             self.scratch_register('r'),

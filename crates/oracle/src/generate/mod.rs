@@ -200,7 +200,7 @@ impl TestProgram {
         text + &self.ptx_text()
     }
 
-    /// Reads what [`Program::annotated_ptx`] printed.
+    /// Reads what [`TestProgram::annotated_ptx`] printed.
     pub fn from_annotated(text: &str) -> Option<TestProgram> {
         let (head, rest) = text.split_once('\n')?;
         let mut numbers = head.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse::<u64>);

@@ -41,7 +41,7 @@ impl Generator {
     }
 
     /// A number that all threads load from one place: any, or one below 256.
-    pub(crate) fn loaded_number(&mut self, small: bool) -> (String, String) {
+    pub(crate) fn load_common_number(&mut self, small: bool) -> (String, String) {
         let r = self.scratch_register('r');
         let (ty, size) =
             if small { ("u8", 1) } else { [("u32", 4), ("s32", 4), ("u16", 2), ("s16", 2)][self.random.next_below(4)] };
@@ -55,13 +55,13 @@ impl Generator {
     }
 
     /// Code that compares a thread's index with a bound of all threads, and the predicate.
-    pub(crate) fn within_bound(&mut self) -> (Vec<ProgramNode>, String) {
+    pub(crate) fn compare_index_with_bound(&mut self) -> (Vec<ProgramNode>, String) {
         let (p, r) = (self.scratch_register('p'), self.scratch_register('r'));
         let (before, base) = self.thread_number();
         let near = [0, 0, 0x7fff_ff00u32, 0xffff_ff00, 0x8000_0000][self.random.next_below(5)];
         let first = near.wrapping_add(self.random.next_below(300) as u32);
         let small = near == 0 || self.random.one_in(2);
-        let (load, bound) = self.loaded_number(small);
+        let (load, bound) = self.load_common_number(small);
         let ty = ["u32", "s32"][self.random.next_below(2)];
         let cmp = ["lt", "ge", "gt", "le", "eq", "ne"][self.random.next_below(6)];
         let scale = [1i64, 1, 1, 4, -1][self.random.next_below(5)];
@@ -84,17 +84,17 @@ impl Generator {
     }
 
     /// Threads beyond a bound leave the kernel.
-    pub(crate) fn leave_beyond(&mut self) -> ProgramNode {
-        let (mut nodes, p) = self.within_bound();
+    pub(crate) fn exit_beyond_bound(&mut self) -> ProgramNode {
+        let (mut nodes, p) = self.compare_index_with_bound();
         let how = ["ret", "exit"][self.random.next_below(2)];
         let not = if self.random.one_in(2) { "!" } else { "" };
         nodes.push(fixed_node(format!("@{not}{p} {how};")));
         ProgramNode::Group(nodes)
     }
 
-    /// As [`Generator::leave_beyond`], unless that were all threads of the block, which are all there.
-    pub(crate) fn leave_unless_all(&mut self) -> ProgramNode {
-        let (mut nodes, p) = self.within_bound();
+    /// As [`Generator::exit_beyond_bound`], unless that were all threads of the block, which are all there.
+    pub(crate) fn exit_beyond_bound_unless_all(&mut self) -> ProgramNode {
+        let (mut nodes, p) = self.compare_index_with_bound();
         let (stays, some) = (self.scratch_register('p'), self.scratch_register('p'));
         let how = ["ret", "exit"][self.random.next_below(2)];
         nodes.push(fixed_node(format!(
@@ -167,7 +167,7 @@ impl Generator {
             before += &format!("and.b32 {small}, {base}, 255;\n");
             base = small;
         }
-        let (load, small) = self.loaded_number(true);
+        let (load, small) = self.load_common_number(true);
         let (index, bound) = (self.scratch_register(letter), self.scratch_register(letter));
         let (shared, sum) = (self.scratch_register('d'), self.pool_register('r'));
         let step = self.stride_step(place, nodes);
@@ -216,7 +216,7 @@ impl Generator {
             1 if !place.function => format!("max.u32 {step}, %threads, 16;"),
             2 => format!("and.b32 {step}, %u1, 63;\nadd.u32 {step}, {step}, 32;"),
             _ => {
-                let (load, r) = self.loaded_number(true);
+                let (load, r) = self.load_common_number(true);
                 format!("{load}\nor.b32 {step}, {r}, 16;")
             }
         };

@@ -14,7 +14,7 @@ impl Generator {
                 0 => self.warp_shuffle(mask),
                 4 if self.full_warps => self.matrix_instruction(place),
                 3 if self.full_warps && self.random.one_in(2) => self.matrix_instruction(place),
-                1 => ProgramNode::Group(self.some_lanes(place, mask)),
+                1 => ProgramNode::Group(self.divergent_warp_operation(place, mask)),
                 _ => self.any_members_operation(mask),
             };
         }
@@ -126,7 +126,7 @@ impl Generator {
     }
 
     /// Lanes that take a branch do something together; the first of them is known to all.
-    fn some_lanes(&mut self, place: &GenContext, mask: &str) -> Vec<ProgramNode> {
+    fn divergent_warp_operation(&mut self, place: &GenContext, mask: &str) -> Vec<ProgramNode> {
         let (members, first, end) = (self.scratch_register('r'), self.scratch_register('r'), self.new_label());
         let p = self.pool_register('p');
         let condition = self.scratch_register('p');

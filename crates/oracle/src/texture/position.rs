@@ -82,7 +82,7 @@ impl AxisCoordinate {
     }
 
     /// An axis of a face of a cube.
-    pub(crate) fn of_face(n: u32) -> AxisCoordinate {
+    pub(crate) fn axis_of_cube_face(n: u32) -> AxisCoordinate {
         AxisCoordinate { n, address: AddressMode::Clamp, normalized: true, shift: 0 }
     }
 
@@ -91,7 +91,7 @@ impl AxisCoordinate {
         self.texel_of_index(self.scaled_position(x, 1))
     }
 
-    /// [`Axis::nearest_texel`] of a position times 512.
+    /// [`AxisCoordinate::nearest_texel`] of a position times 512.
     pub(crate) fn nearest_of(&self, p: i128) -> Option<u32> {
         self.texel_of_index(p.div_euclid(512))
     }
@@ -109,7 +109,7 @@ impl AxisCoordinate {
         self.taps_of(self.scaled_position(x, 512))
     }
 
-    /// [`Axis::linear_taps`] of a position times 512.
+    /// [`AxisCoordinate::linear_taps`] of a position times 512.
     pub(crate) fn taps_of(&self, p: i128) -> LinearTaps {
         let (i, weight) = self.lower_texel_and_weight(p);
         let both = [(self.texel_of_index(i), 256 - weight), (self.texel_of_index(i + 1), weight)];

@@ -53,7 +53,7 @@ impl SampleSource<'_, '_> {
         self.check_specified(spot)?;
         let (level, rest) = (detail / 256, detail % 256);
         if spot.whole {
-            return self.by_number(spot, level);
+            return self.fetch_by_index(spot, level);
         }
         if !self.object.reads_floats() {
             let at = self.nearest_place(spot, level)?;
@@ -128,7 +128,7 @@ impl SampleSource<'_, '_> {
     }
 
     /// Texels named by number; those outside are zero.
-    fn by_number(&mut self, spot: &SamplePoint, level: u32) -> Result<ColorWords, String> {
+    fn fetch_by_index(&mut self, spot: &SamplePoint, level: u32) -> Result<ColorWords, String> {
         let mut at = [0, 0, self.clamped_layer(spot)];
         for (axis, &x) in spot.at.iter().enumerate() {
             match self.axis_coordinate(spot, level, axis).texel_by_index(x) {
@@ -140,16 +140,21 @@ impl SampleSource<'_, '_> {
     }
 
     /// Layer and positions (times 512) of a direction, and the axes of the face it meets.
-    fn on_face(&self, spot: &SamplePoint, direction: [u32; 3], level: u32) -> (u32, [i128; 2], AxisCoordinate) {
+    fn cube_face_position(
+        &self,
+        spot: &SamplePoint,
+        direction: [u32; 3],
+        level: u32,
+    ) -> (u32, [i128; 2], AxisCoordinate) {
         let n = self.object.extents_of(level)[0];
         let (face, place) = cube(direction, n);
         let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
-        (first + face, place, AxisCoordinate::of_face(n))
+        (first + face, place, AxisCoordinate::axis_of_cube_face(n))
     }
 
     fn nearest_place(&self, spot: &SamplePoint, level: u32) -> Result<TexelPlace, String> {
         if let (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
-            let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+            let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
             let [i, j] = place.map(|p| axis.nearest_of(p).unwrap_or(0));
             return Ok(Some([i, j, layer]));
         }
@@ -170,7 +175,7 @@ impl SampleSource<'_, '_> {
         }
         let (layer, taps): (u32, Vec<LinearTaps>) = match (self.object.geometry, &spot.at[..]) {
             (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) => {
-                let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+                let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
                 (layer, place.iter().map(|&p| axis.taps_of(p)).collect())
             }
             (_, at) => (

@@ -21,9 +21,9 @@ pub(super) enum SymbolKind {
     Param(u32),
     Return(u32),
     Proto(ProtoId),
-    /// A `.branchtargets` list: an index into [`Body::branch_lists`].
+    /// A `.branchtargets` list: an index into [`FunctionScope::branch_lists`].
     Branches(u32),
-    /// A `.calltargets` list: an index into [`Body::call_lists`].
+    /// A `.calltargets` list: an index into [`FunctionScope::call_lists`].
     Calls(u32),
 }
 

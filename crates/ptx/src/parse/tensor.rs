@@ -1,7 +1,7 @@
 //! Matrix instructions: the combinations of shape, layout and type that the ISA has, no others.
 //!
 //! Their modifiers have a fixed order, so they are read one after the other. Forms that are PTX
-//! but need hardware of sm_100 and later are left to [`Parser::other`].
+//! but need hardware of sm_100 and later are left to [`Parser::parse_unsupported`].
 
 use super::inst::Modifiers;
 use super::operand::{ExtraOperands, WidthRule};

@@ -6,7 +6,7 @@ use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{LogicError, array_error, driver_error};
 use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
-use crate::pointer::{DevicePtr, own_memory};
+use crate::pointer::{DevicePtr, address_of_own_class};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};
 use pyo3::ffi::PyTypeObject;
@@ -65,12 +65,12 @@ const SCALAR_TYPES: [&str; 20] = [
 fn numpy_classes(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
     match NUMPY_CLASSES.get(py) {
         Some(classes) => Ok(Some(classes)),
-        None => look_for_numpy(py),
+        None => numpy_classes_if_imported(py),
     }
 }
 
 #[cold]
-fn look_for_numpy(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
+fn numpy_classes_if_imported(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     // One that is being imported has no classes yet.
     let Some(generic) = modules.get_item("numpy")?.and_then(|numpy| numpy.getattr("generic").ok()) else {
@@ -111,13 +111,14 @@ pub(crate) fn numpy_scalar(object: &Bound<'_, PyAny>) -> Option<NumpyScalar> {
 
 fn scalar_type(class: &Bound<'_, PyAny>) -> PyResult<ScalarType> {
     let dtype = PyArrayDescr::new(class.py(), class)?;
-    let number = number_of(&dtype).ok_or_else(|| PyTypeError::new_err("a NumPy scalar type is of no known kind"))?;
-    let offset = value_offset(class)?;
+    let number =
+        number_type_of_dtype(&dtype).ok_or_else(|| PyTypeError::new_err("a NumPy scalar type is of no known kind"))?;
+    let offset = scalar_value_offset(class)?;
     Ok(ScalarType { class: class.as_ptr().addr(), nbytes: dtype.itemsize(), number, offset })
 }
 
 /// NumPy keeps a scalar's value right behind the object's head. An example makes sure of that.
-fn value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+fn scalar_value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     let offset = size_of::<pyo3::ffi::PyObject>();
     let example = class.call1((1,))?;
     let expected: Vec<u8> = example.call_method0("tobytes")?.extract()?;
@@ -131,15 +132,15 @@ fn value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 }
 
 /// The number that a dtype is, if it is one that C has.
-pub(crate) fn number_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<NumberType> {
-    number_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
+pub(crate) fn number_type_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> Option<NumberType> {
+    number_type_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
         let is_bfloat = dtype.itemsize() == 2 && dtype.to_string() == "bfloat16";
         is_bfloat.then_some(NumberType::BFloat16)
     })
 }
 
 /// The number with NumPy's kind letter and size.
-fn number_of_kind(kind: char, size: usize) -> Option<NumberType> {
+fn number_type_of_kind(kind: char, size: usize) -> Option<NumberType> {
     Some(match (kind, size) {
         ('b', 1) => NumberType::Bool,
         ('i' | 'u', 1 | 2 | 4 | 8) => NumberType::Int { nbytes: size as u8, signed: kind == 'i' },
@@ -293,13 +294,13 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             let given = number.map_or(GivenArgument::Bytes, GivenArgument::Value);
             return self.put_argument(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
-        match self.pointer_of(arg) {
+        match self.device_pointer_of(arg) {
             Err(error) if error.is_instance_of::<LogicError>(py) => {
                 Err(with_parameter_name(self.function, index, arg, error))
             }
             Err(error) => Err(error),
             Ok(Some((address, number))) => self.put_pointer(index, arg, address, number),
-            Ok(None) => Err(invalid_type(self.function, index, arg)),
+            Ok(None) => Err(invalid_type_error(self.function, index, arg)),
         }
     }
 
@@ -307,12 +308,12 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     fn put_handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let array = arg.getattr("array").ok();
         let array = array.as_ref().and_then(host_array);
-        let number = array.and_then(|array| number_of(&array.dtype()));
+        let number = array.and_then(|array| number_type_of_dtype(&array.dtype()));
         // Refused before memory is allocated for it.
         let given = GivenArgument::Pointer(number);
         let is_taken = || !rtcg::types_are_strict() && self.function.reinterpret_mismatched(index, given).is_some();
         if self.function.check_type(index, given).is_err() && !is_taken() {
-            return Err(wrong_type(self.function, index, arg, &described_array(array)));
+            return Err(wrong_type_error(self.function, index, arg, &described_array(array)));
         }
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
         self.extras.handlers.push(arg.clone());
@@ -323,7 +324,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     fn unusual_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
         let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
         let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
-        let given = number_of(&dtype).map_or(GivenArgument::Bytes, GivenArgument::Value);
+        let given = number_type_of_dtype(&dtype).map_or(GivenArgument::Bytes, GivenArgument::Value);
         self.put_argument(index, scalar, &bytes, dtype.alignment(), given)
     }
 
@@ -331,7 +332,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     fn put_host_array(&mut self, index: usize, array: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
         let buffer = HostBuffer::from_object(array, &format!("parameter #{index} (0-based)"))?;
         let dtype = array.dtype();
-        let number = number_of(&dtype);
+        let number = number_type_of_dtype(&dtype);
         if is_managed(array)? {
             return self.put_pointer(index, array, buffer.as_ptr().addr() as u64, number);
         }
@@ -340,7 +341,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             self.function.param_declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
         if is_pointer && !is_address {
             let given = described_array(Some(array));
-            return Err(wrong_type(self.function, index, array, &format!("{given}{ON_THE_HOST}")));
+            return Err(wrong_type_error(self.function, index, array, &format!("{given}{HOST_MEMORY_HINT}")));
         }
         // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
         let bytes = unsafe { buffer.as_bytes() };
@@ -352,7 +353,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     /// A number of Python's, in the type that the kernel declares.
     fn put_weak_scalar(&mut self, index: usize, arg: &Bound<'py, PyAny>, value: WeakScalar) -> PyResult<()> {
         let Some(declared) = self.function.param_declaration(index) else {
-            return Err(invalid_type(self.function, index, arg));
+            return Err(invalid_type_error(self.function, index, arg));
         };
         match value.convert_to_param(declared.kind) {
             Ok(bytes) => self.put_argument(index, arg, &bytes, bytes.len().min(8), GivenArgument::Bytes),
@@ -362,14 +363,14 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             }
             Err(_) if matches!((value, declared.kind), (WeakScalar::Int(_), ParamKind::Pointer(_))) => {
                 let given = format!("{}; an address is passed as numpy.intp(...)", describe_object(arg));
-                Err(wrong_type(self.function, index, arg, &given))
+                Err(wrong_type_error(self.function, index, arg, &given))
             }
-            Err(_) => Err(wrong_type(self.function, index, arg, &describe_object(arg))),
+            Err(_) => Err(wrong_type_error(self.function, index, arg, &describe_object(arg))),
         }
     }
 
     /// The device address of an array of any library, or of a holder of a pointer.
-    fn pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
+    fn device_pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
             return interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
         }
@@ -379,16 +380,16 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
         }
         if let Some((tensor, capsule)) = dlpack::device_tensor(arg)? {
             self.extras.held.push(capsule);
-            return Ok(Some((tensor.address, number_of_kind(tensor.kind, tensor.itemsize))));
+            return Ok(Some((tensor.address, number_type_of_kind(tensor.kind, tensor.itemsize))));
         }
-        if let Some((address, _)) = own_memory(arg)? {
+        if let Some((address, _)) = address_of_own_class(arg)? {
             return Ok(Some((address, None)));
         }
         if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some((ptr.0, None))) } else { Ok(None) }
     }
 }
 
-const ON_THE_HOST: &str = ", which is not on the device; use pycuda.driver.In, Out or InOut of it, or copy it with \
+const HOST_MEMORY_HINT: &str = ", which is not on the device; use pycuda.driver.In, Out or InOut of it, or copy it with \
                            pycuda.driver.to_device or pycuda.gpuarray.to_gpu";
 
 /// Address and element type by the array interface.
@@ -397,7 +398,7 @@ fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<Num
     let address = data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
     let typestr = interface.get_item("typestr")?.and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
     let mut letters = typestr.get(1..).unwrap_or_default().chars();
-    let number = letters.next().and_then(|kind| number_of_kind(kind, letters.as_str().parse().ok()?));
+    let number = letters.next().and_then(|kind| number_type_of_kind(kind, letters.as_str().parse().ok()?));
     Ok((address, number))
 }
 
@@ -433,7 +434,7 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
         if arg.is_instance(&ctypes.getattr(name)?)? {
             let bytes = py.get_type::<PyBytes>().call1((arg,))?.extract()?;
             let letter = arg.getattr("_type_").ok().filter(|_| name == "_SimpleCData");
-            let number = letter.and_then(|letter| number_of_letter(&letter.extract::<String>().ok()?));
+            let number = letter.and_then(|letter| number_type_of_ctypes_letter(&letter.extract::<String>().ok()?));
             return Ok(Some((bytes, number)));
         }
     }
@@ -441,7 +442,7 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
 }
 
 /// The number that ctypes means by a letter.
-fn number_of_letter(letter: &str) -> Option<NumberType> {
+fn number_type_of_ctypes_letter(letter: &str) -> Option<NumberType> {
     let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
     match letter {
         "?" => Some(NumberType::Bool),
@@ -484,11 +485,11 @@ fn wrong_argument(
             _ => 8,
         };
         if function.param_declaration(index).is_some_and(|d| d.kind.nbytes().is_none_or(|n| n == size)) {
-            return wrong_type(function, index, arg, &describe_object(arg));
+            return wrong_type_error(function, index, arg, &describe_object(arg));
         }
     }
     let detail = error.detail.clone().unwrap_or_default();
-    let hint = if is_array { ON_THE_HOST } else { "" };
+    let hint = if is_array { HOST_MEMORY_HINT } else { "" };
     driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe_object(arg))))
 }
 
@@ -525,7 +526,7 @@ fn describe_type(object: &Bound<'_, PyAny>) -> String {
 
 /// An argument of a type that the kernel does not take.
 #[cold]
-fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: &str) -> PyErr {
+fn wrong_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: &str) -> PyErr {
     let declared =
         function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
     let name = function.name();
@@ -546,16 +547,16 @@ fn with_parameter_name(function: &Function, index: usize, arg: &Bound<'_, PyAny>
 }
 
 #[cold]
-fn invalid_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
+fn invalid_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
     if function.params().is_some_and(|params| index >= params.len()) {
-        return driver_error(function.too_many(index + 1));
+        return driver_error(function.too_many_error(index + 1));
     }
     let given = format!(
         "{}; expected a NumPy scalar such as numpy.int32(...), a device allocation, an array on the device, or \
          In/Out/InOut",
         describe_object(arg)
     );
-    wrong_type(function, index, arg, &given)
+    wrong_type_error(function, index, arg, &given)
 }
 
 fn described_array(array: Option<&Bound<'_, PyUntypedArray>>) -> String {

@@ -120,7 +120,7 @@ unsafe impl Send for LastCall {}
 impl CachedDimensions {
     /// The numbers of `object`, if it is a tuple of Python's own integers.
     fn new(object: &Bound<'_, PyAny>, at: usize) -> Option<Self> {
-        Some(Self { value: exact_dimensions(object)?, object: Some(object.clone().unbind()), at: at as u8 })
+        Some(Self { value: dimensions_of_tuple(object)?, object: Some(object.clone().unbind()), at: at as u8 })
     }
 
     const ABSENT_DIMENSIONS: Self = Self { value: [1; 3], object: None, at: NO_INDEX };
@@ -142,7 +142,7 @@ impl CachedDimensions {
 
 /// The dimensions in a tuple of one to three integers, all of Python's own classes.
 #[inline(never)]
-fn exact_dimensions(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
+fn dimensions_of_tuple(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
     let tuple = object.cast_exact::<PyTuple>().ok()?;
     let mut value = [1; 3];
     if !(1..=3).contains(&tuple.len()) {
@@ -171,10 +171,10 @@ impl ArgumentSource {
                     }
                     to.cast::<u64>().write_unaligned(memory.ptr());
                 }
-                Self::Bytes(4) => to.cast::<u32>().write_unaligned(value_of(arg)),
-                Self::Bytes(8) => to.cast::<u64>().write_unaligned(value_of(arg)),
-                Self::Bytes(2) => to.cast::<u16>().write_unaligned(value_of(arg)),
-                Self::Bytes(_) => to.write(value_of(arg)),
+                Self::Bytes(4) => to.cast::<u32>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(8) => to.cast::<u64>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(2) => to.cast::<u16>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(_) => to.write(scalar_value(arg)),
                 Self::Int { nbytes, signed } => write_int(arg, to, nbytes, signed)?,
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
@@ -238,7 +238,7 @@ impl ArgumentSource {
 /// # Safety
 /// The object must be one whose value is a `T` that lies right behind the object's head.
 #[inline(always)]
-pub(crate) unsafe fn value_of<T>(scalar: &Bound<'_, PyAny>) -> T {
+pub(crate) unsafe fn scalar_value<T>(scalar: &Bound<'_, PyAny>) -> T {
     // SAFETY: the caller's promise.
     unsafe { scalar.as_ptr().byte_add(size_of::<PyObject>()).cast::<T>().read_unaligned() }
 }
@@ -467,14 +467,14 @@ impl CachedCall {
             LaunchKeyword::Block if is_direct => self.block = CachedDimensions::new(value, at)?,
             LaunchKeyword::Grid if is_direct => self.grid = CachedDimensions::new(value, at)?,
             LaunchKeyword::Stream if is_direct => self.stream_at = at as u8,
-            LaunchKeyword::Shared if is_direct => self.read_shared(value, at)?,
-            LaunchKeyword::SharedSize if !is_direct => self.read_shared(value, at)?,
+            LaunchKeyword::Shared if is_direct => self.read_shared_bytes(value, at)?,
+            LaunchKeyword::SharedSize if !is_direct => self.read_shared_bytes(value, at)?,
             _ => return None,
         }
         Some(())
     }
 
-    fn read_shared(&mut self, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
+    fn read_shared_bytes(&mut self, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
         self.shared = small_integer(value)?;
         self.shared_object = Some(value.clone().unbind());
         self.shared_at = at as u8;
@@ -528,13 +528,13 @@ fn direct_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<
         return Some(ArgumentSource::Array(rtcg::number_of(array.get().current_state().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {
-        return bytes_of(scalar);
+        return bytes_source(scalar);
     }
     let Some(ParamKind::Value(number)) = declared else { return None };
     python_source(arg, number)
 }
 
-fn bytes_of(scalar: NumpyScalar) -> Option<ArgumentSource> {
+fn bytes_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
     matches!(scalar.nbytes, 1 | 2 | 4 | 8).then_some(ArgumentSource::Bytes(scalar.nbytes as u8))
 }
 
@@ -565,7 +565,7 @@ fn prepared_source(arg: &Bound<'_, PyAny>, prepared: &PreparedLayout, index: usi
         _ => return None,
     };
     let source = match numpy_scalar(arg) {
-        Some(scalar) => bytes_of(scalar).filter(|_| scalar.number == number)?,
+        Some(scalar) => bytes_source(scalar).filter(|_| scalar.number == number)?,
         None => python_source(arg, number)?,
     };
     Some((source, place.offset))

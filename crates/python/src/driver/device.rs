@@ -150,7 +150,7 @@ impl PyDevice {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("device_html", slf)
+        crate::driver::notebook_html("device_html", slf)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -473,7 +473,7 @@ impl PyFunction {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("function_html", slf)
+        crate::driver::notebook_html("function_html", slf)
     }
 
     fn __repr__(&self) -> String {

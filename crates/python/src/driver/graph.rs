@@ -67,10 +67,10 @@ pub(crate) fn reject_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>
 
 fn refuse_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let handler = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false));
-    handler.map_or(Ok(()), |handler| Err(no_handlers(&handler)))
+    handler.map_or(Ok(()), |handler| Err(argument_handler_error(&handler)))
 }
 
-fn no_handlers(handler: &Bound<'_, PyAny>) -> PyErr {
+fn argument_handler_error(handler: &Bound<'_, PyAny>) -> PyErr {
     let kind = handler.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
     LogicError::new_err(format!(
         "{kind} copies around a single launch and cannot be part of a graph; add copies as nodes, or capture memcpy_*_async"
@@ -110,7 +110,7 @@ pub(crate) struct HostCopy {
     pub(crate) owner: Py<PyAny>,
 }
 
-fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
+fn checked_copy_bytes(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
     let room = host.nbytes();
     let size = size.unwrap_or(room);
     if size > room {
@@ -120,27 +120,27 @@ fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostB
     Ok(size)
 }
 
-pub(crate) fn to_device(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
+pub(crate) fn memcpy_htod_params(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
     let src = HostBuffer::from_object(src, "src")?;
-    let size = size_of_copy("cuGraphAddMemcpyNode", size, dest, &src)?;
+    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, dest, &src)?;
     let copy = linear_copy(CopyEnd::Device(dest.0), CopyEnd::Host(src.as_ptr()), size);
     Ok(HostCopy { copy, owner: src.owner_object() })
 }
 
-pub(crate) fn to_host(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
+pub(crate) fn memcpy_dtoh_params(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
-    let size = size_of_copy("cuGraphAddMemcpyNode", size, src, &dest)?;
+    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, src, &dest)?;
     let copy = linear_copy(CopyEnd::Host(dest.as_ptr()), CopyEnd::Device(src.0), size);
     Ok(HostCopy { copy, owner: dest.owner_object() })
 }
 
-pub(crate) fn on_device(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
+pub(crate) fn memcpy_dtod_params(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
     dest.check_bytes("cuGraphAddMemcpyNode", size)?;
     src.check_bytes("cuGraphAddMemcpyNode", size)?;
     Ok(linear_copy(CopyEnd::Device(dest.0), CopyEnd::Device(src.0), size))
 }
 
-pub(crate) fn memset_of(
+pub(crate) fn memset_params(
     dest: DevicePtr,
     value: u32,
     count: usize,
@@ -217,7 +217,7 @@ impl PyGraph {
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
         self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
     }
 
@@ -230,7 +230,7 @@ impl PyGraph {
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
         self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &src.clone().unbind()])
     }
 
@@ -243,7 +243,7 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
         self.add_copy(&copy, &core_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
@@ -272,7 +272,7 @@ impl PyGraph {
         #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the node holds the memory; the driver checks the range.
         let node = unsafe { self.0.add_memset_node(&fill, &core_nodes(&dependencies)) }.or_raise()?;
         node.retain_for_node(retained_object(dest));

@@ -3,8 +3,8 @@
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
 use crate::driver::graph::{
-    HostCopy, KernelChange, PyGraph, PyGraphNode, host_function, memset_of, on_device, retained_object, to_device,
-    to_host,
+    HostCopy, KernelChange, PyGraph, PyGraphNode, host_function, memcpy_dtod_params, memcpy_dtoh_params,
+    memcpy_htod_params, memset_params, retained_object,
 };
 use crate::driver::in_flight;
 use crate::driver::resource::{Detached, detached};
@@ -97,7 +97,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
     }
 
@@ -110,7 +110,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
     }
 
@@ -122,7 +122,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
-        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
@@ -145,7 +145,7 @@ impl PyGraphExec {
         #[pyo3(from_py_with = int)] height: usize,
         #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
     ) -> PyResult<()> {
-        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the memory is held for the node; the driver checks the range.
         unsafe { self.0.set_memset(&node.0, &fill) }.or_raise()?;
         self.0.retain_for_node(&node.0, retained_object(dest));

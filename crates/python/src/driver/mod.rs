@@ -32,7 +32,7 @@ pub(crate) mod texture;
 pub(crate) mod virtual_memory;
 
 /// How notebooks show an object: what a function of `pycuda._display` makes of it.
-pub(crate) fn html_of<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn notebook_html<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
     owner.py().import("pycuda._display")?.getattr(function)?.call1((owner.as_any(),))
 }
 

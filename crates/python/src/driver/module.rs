@@ -29,7 +29,7 @@ closing_methods! { PyModuleHandle;
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("module_html", slf)
+        crate::driver::notebook_html("module_html", slf)
     }
 
     /// (address, size in bytes) of a global or constant variable.

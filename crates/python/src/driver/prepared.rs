@@ -85,7 +85,7 @@ impl PreparedLayout {
     /// Reads `arg_types` (a string of letters, or a sequence of types) and checks them against
     /// the kernel.
     pub(crate) fn new(function: &Function, arg_types: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let slots = slots_of(arg_types)?;
+        let slots = parse_slots(arg_types)?;
         let sizes: Vec<_> = slots.iter().map(|slot| slot.size_and_alignment()).collect();
         let layout = function.prepare(&sizes).map_err(crate::errors::driver_error)?;
         Ok(Self { slots, layout })
@@ -101,7 +101,7 @@ impl PreparedLayout {
         let places = self.slots.iter().zip(&self.layout.slots);
         for (index, (arg, (slot, place))) in args.iter_args().zip(places).enumerate() {
             let target = &mut bytes[place.offset..place.offset + place.nbytes];
-            put_slot(*slot, &arg, target).map_err(|error| name_argument(args.py(), index, error))?;
+            put_slot(*slot, &arg, target).map_err(|error| with_argument_index(args.py(), index, error))?;
         }
         Ok(bytes)
     }
@@ -171,7 +171,7 @@ impl PackBuffer {
 
 /// The same exception, saying which argument it is about.
 #[cold]
-fn name_argument(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+fn with_argument_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     PyErr::from_type(error.get_type(py), format!("argument #{index} (0-based): {}", error.value(py)))
 }
 
@@ -279,18 +279,18 @@ fn put_bytes(arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     Ok(())
 }
 
-fn slots_of(arg_types: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
+fn parse_slots(arg_types: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
     if let Ok(text) = arg_types.extract::<String>() {
-        return slots_of_text(&text);
+        return parse_format_string(&text);
     }
     let mut slots = Vec::new();
     for entry in arg_types.try_iter()? {
-        slots.extend(slots_of_entry(&entry?)?);
+        slots.extend(parse_type_entry(&entry?)?);
     }
     Ok(slots)
 }
 
-fn slots_of_text(text: &str) -> PyResult<Vec<PreparedSlot>> {
+fn parse_format_string(text: &str) -> PyResult<Vec<PreparedSlot>> {
     let mut slots = Vec::new();
     let mut count = None;
     for letter in text.chars().filter(|letter| !letter.is_whitespace()) {
@@ -312,10 +312,10 @@ fn slots_of_text(text: &str) -> PyResult<Vec<PreparedSlot>> {
 }
 
 /// A type of the sequence form: a string, a NumPy scalar type, a dtype; anything else is a pointer.
-fn slots_of_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
+fn parse_type_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
     let py = entry.py();
     if let Ok(text) = entry.extract::<String>() {
-        return slots_of_text(&text);
+        return parse_format_string(&text);
     }
     let Some(generic) = numpy_generic(py)? else { return Ok(vec![PreparedSlot::Pointer]) };
     let is_scalar_type = entry.cast::<PyType>().is_ok_and(|class| class.is_subclass(generic).unwrap_or(false));

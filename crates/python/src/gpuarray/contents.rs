@@ -45,7 +45,7 @@ impl ArrayState {
     }
 
     /// The record for an array of the same elements.
-    pub(super) fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+    pub(super) fn record_descr_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
         self.record.as_ref().filter(|_| dtype == self.array.dtype()).map(|record| record.clone_ref(py))
     }
 
@@ -61,7 +61,7 @@ impl ArrayState {
     }
 
     /// The same elements' memory in another layout, which must lie inside it where its size is known.
-    fn laid_out(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
+    fn with_layout(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
         let (low, high) = layout.byte_extent(dtype.itemsize());
         if let Some(room) = capacity_of(&self.array)
             && layout.size() > 0
@@ -172,7 +172,7 @@ impl PyGpuArray {
     fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, old, shape) = (shape.py(), self.current_state(), shape_of(shape)?);
         let layout = reshaped_layout(old.array.layout(), &shape, old.array.itemsize());
-        self.replace_state(old.laid_out(py, layout, old.array.dtype(), "shape")?);
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "shape")?);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl PyGpuArray {
         let old = self.current_state();
         let layout = strided_layout(old.array.shape(), strides, old.array.itemsize(), true)?;
         let layout = Layout { offset: old.array.layout().offset, ..layout };
-        self.replace_state(old.laid_out(py, layout, old.array.dtype(), "strides")?);
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "strides")?);
         Ok(())
     }
 
@@ -210,7 +210,7 @@ impl PyGpuArray {
             }
         };
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
-        self.replace_state(ArrayState { record, ..old.laid_out(py, layout, dtype, "dtype")? });
+        self.replace_state(ArrayState { record, ..old.with_layout(py, layout, dtype, "dtype")? });
         Ok(())
     }
 

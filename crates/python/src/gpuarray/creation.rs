@@ -4,7 +4,7 @@ use super::contents::ArrayState;
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
-use super::{PyGpuArray, order_of, to_py_result};
+use super::{PyGpuArray, parse_order, to_py_result};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,7 +12,10 @@ use rtcg::array::{GpuArray, Layout, Order};
 
 /// Runs `make`; when the device is out of memory, collects garbage and runs it again. The interpreter is let go
 /// only where the driver allocates memory, which few calls need.
-pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Result<T>) -> PyResult<T> {
+pub(crate) fn retry_after_garbage_collection<T>(
+    py: Python<'_>,
+    make: impl Fn() -> rtcg::array::Result<T>,
+) -> PyResult<T> {
     match to_py_result(py, make()) {
         Err(error) if error.is_instance_of::<MemoryError>(py) => {
             py.import("gc")?.call_method0("collect")?;
@@ -24,7 +27,7 @@ pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Res
 
 /// An uninitialised array in the memory order that `order` asks for, with `other` as the model.
 #[pyfunction]
-pub(super) fn empty_in_order_of<'py>(
+pub(super) fn empty_like_in_order<'py>(
     other: &Bound<'py, PyGpuArray>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: &str,
@@ -46,11 +49,12 @@ pub(super) fn empty_in_order_of<'py>(
         "K" if shape == own.shape() => Layout::dense_like(own.layout(), dtype.itemsize()),
         "A" | "K" if fortran => Layout::contiguous(&shape, dtype.itemsize(), Order::F),
         "A" | "K" => Layout::contiguous(&shape, dtype.itemsize(), Order::C),
-        order => Layout::contiguous(&shape, dtype.itemsize(), order_of(order)?),
+        order => Layout::contiguous(&shape, dtype.itemsize(), parse_order(order)?),
     };
     let ctx = own.context().clone();
-    let array =
-        PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
+    let array = PyGpuArray::in_memory_of(other, || {
+        retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))
+    })?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
     let allocator = other.get().current_state().allocator_in(py);
     PyGpuArray::new_object(py, ArrayState { array, record, base: None, allocator, sizes: None })
@@ -58,7 +62,7 @@ pub(super) fn empty_in_order_of<'py>(
 
 /// The numbers from `start` on, `step` apart, `count` of them.
 #[pyfunction]
-pub(super) fn arange_of(
+pub(super) fn new_arange(
     py: Python<'_>,
     start: &Bound<'_, PyAny>,
     step: &Bound<'_, PyAny>,
@@ -70,7 +74,7 @@ pub(super) fn arange_of(
         scalar_of(value)?.ok_or_else(|| PyTypeError::new_err(format!("{value} is no number")))
     };
     let (start, step) = (number(start)?, number(step)?);
-    let array = with_memory(py, || {
+    let array = retry_after_garbage_collection(py, || {
         let array = GpuArray::empty(&ctx, &[count], dtype, Order::C)?;
         array.fill_range(start, step)?;
         Ok(array)
@@ -111,7 +115,7 @@ impl PyGpuArray {
                 return PyGpuArray::make_like(slf, || slf.get().current_state().array.astype(to));
             }
         }
-        let new = empty_in_order_of(slf, Some(dtype), order, None)?;
+        let new = empty_like_in_order(slf, Some(dtype), order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         let source = &slf.get().current_state().array;
         super::transfer::in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
@@ -121,7 +125,7 @@ impl PyGpuArray {
     /// A copy in new device memory, in the same memory order or in `order`; does not wait.
     #[pyo3(signature = (order = "K"))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyAny>> {
-        let new = empty_in_order_of(slf, None, order, None)?;
+        let new = empty_like_in_order(slf, None, order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         to_py_result(slf.py(), target.assign(&slf.get().current_state().array))?;
         Ok(new)
@@ -140,12 +144,12 @@ impl PyGpuArray {
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let changed = dtype.is_some_and(|dtype| !dtype.is_none());
-        empty_in_order_of(slf, dtype, if changed { order } else { "K" }, None)
+        empty_like_in_order(slf, dtype, if changed { order } else { "K" }, None)
     }
 }
 
 pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(empty_in_order_of, m)?)?;
-    m.add_function(wrap_pyfunction!(arange_of, m)?)?;
+    m.add_function(wrap_pyfunction!(empty_like_in_order, m)?)?;
+    m.add_function(wrap_pyfunction!(new_arange, m)?)?;
     Ok(())
 }

@@ -20,7 +20,7 @@ enum IndexItem<'py> {
     Host(HostIndex<'py>),
 }
 
-fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<IndexItem<'py>> {
+fn parse_index_item<'py>(object: &Bound<'py, PyAny>) -> PyResult<IndexItem<'py>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
         let array = array.get().current_state().array.clone();
         // One integer is an index like any other.
@@ -48,10 +48,10 @@ fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<IndexItem<'py>> {
 }
 
 /// The core's form of an index with arrays in it.
-fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<FancyIndex>> {
+fn core_fancy_index(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<FancyIndex>> {
     let items: Vec<IndexItem<'_>> = match index.cast::<PyTuple>() {
-        Ok(items) => items.iter().map(|item| item_of(&item)).collect::<PyResult<_>>()?,
-        Err(_) => vec![item_of(index)?],
+        Ok(items) => items.iter().map(|item| parse_index_item(&item)).collect::<PyResult<_>>()?,
+        Err(_) => vec![parse_index_item(index)?],
     };
     let axes = |item: &IndexItem<'_>| match item {
         IndexItem::Basic(Index::NewAxis | Index::Ellipsis) => 0,
@@ -118,10 +118,10 @@ impl HostIndex<'_> {
 pub(super) fn get_items<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     if let Some(names) = field_names(index)? {
-        return pick_fields(slf, &names);
+        return select_fields(slf, &names);
     }
     let array = &slf.get().current_state().array;
-    let items = fancy_of(array.context(), index, array.shape())?;
+    let items = core_fancy_index(array.context(), index, array.shape())?;
     PyGpuArray::make_like(slf, || py.detach(|| array.take_fancy(&items)))
 }
 
@@ -132,7 +132,7 @@ pub(super) fn set_items<'py>(
 ) -> PyResult<()> {
     let py = slf.py();
     let array = &slf.get().current_state().array;
-    let items = fancy_of(array.context(), index, array.shape())?;
+    let items = core_fancy_index(array.context(), index, array.shape())?;
     let values = match element_of(slf.get(), value)? {
         Some(bytes) => {
             let one = to_py_result(py, GpuArray::empty(array.context(), &[], array.dtype(), rtcg::array::Order::C))?;
@@ -154,7 +154,7 @@ fn field_names(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 }
 
 /// Several fields of records, as records of the same size.
-fn pick_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
+fn select_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let small = py.import("numpy")?.call_method1("empty", (0, slf.get().descr(py)?))?;
     let descr = small.get_item(names.to_vec())?.getattr("dtype")?;

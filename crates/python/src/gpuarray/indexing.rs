@@ -124,7 +124,7 @@ impl PyGpuArray {
         match basic_index(index)? {
             Some(basic) => {
                 let view = slf.get().current_state().array.index(&basic).map_err(|error| array_error(py, error))?;
-                let record = slf.get().current_state().record_for(py, view.dtype());
+                let record = slf.get().current_state().record_descr_for(py, view.dtype());
                 let view = Bound::new(py, Self::from(ArrayState { record, ..ArrayState::from_array(view) }))?;
                 assign_elements(&view, value)
             }

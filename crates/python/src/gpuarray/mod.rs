@@ -51,7 +51,7 @@ impl PyArrayFlags {
     }
 }
 
-pub(crate) fn order_of(order: &str) -> PyResult<Order> {
+pub(crate) fn parse_order(order: &str) -> PyResult<Order> {
     match order {
         "C" => Ok(Order::C),
         "F" => Ok(Order::F),
@@ -71,7 +71,7 @@ impl PyGpuArray {
     /// A result beside `slf`, with its allocator: a `GPUArray` also where `slf` is of a subclass, as upstream.
     pub(crate) fn new_like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
         let (py, own) = (slf.py(), slf.get().current_state());
-        let record = own.record_for(py, array.dtype());
+        let record = own.record_descr_for(py, array.dtype());
         Self::new_object(py, ArrayState { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
     }
 
@@ -84,7 +84,7 @@ impl PyGpuArray {
         let (py, own) = (slf.py(), slf.get().current_state());
         let record = match descr {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
-            None => own.record_for(py, array.dtype()),
+            None => own.record_descr_for(py, array.dtype()),
         };
         let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
         Self::new_object(py, ArrayState { array, record, base, allocator, sizes: None })
@@ -181,7 +181,7 @@ impl PyGpuArray {
             Some(dtype) => descr_of(py, dtype)?,
             None => numpy_descr(py, DType::F64)?,
         };
-        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
+        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, parse_order(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
         let done = |array| self.replace_state(ArrayState { array, record, base, allocator, sizes: None });
@@ -207,7 +207,9 @@ impl PyGpuArray {
                 let ptr = memory.extract::<DevicePtr>()?.0;
                 GpuArray::from_buffer(&ctx, Some(ForeignBuffer::over_address(ptr, memory)), layout, dtype)
             }
-            None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
+            None => {
+                creation::retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?
+            }
         };
         done(array);
         Ok(())

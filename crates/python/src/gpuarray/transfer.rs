@@ -84,7 +84,7 @@ impl PyGpuArray {
     }
 
     fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = ary.cast::<PyUntypedArray>().map_err(|_| no_array(ary))?;
+        let target = ary.cast::<PyUntypedArray>().map_err(|_| not_an_array_error(ary))?;
         if target.shape() != self.current_state().array.shape() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {}; expected {}",
@@ -236,7 +236,7 @@ fn single_element<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAn
     Err(PyTypeError::new_err("only length-1 arrays can be converted to Python scalars"))
 }
 
-fn no_array(ary: &Bound<'_, PyAny>) -> PyErr {
+fn not_an_array_error(ary: &Bound<'_, PyAny>) -> PyErr {
     match ary.repr() {
         Ok(shown) => PyTypeError::new_err(format!("ary is {shown}; expected a NumPy array")),
         Err(error) => error,

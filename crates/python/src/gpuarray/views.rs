@@ -1,7 +1,7 @@
 //! Methods that give other views of the same memory.
 
 use super::dtypes::{descr_of, dtype_of_descr};
-use super::{PyGpuArray, order_of, to_py_result};
+use super::{PyGpuArray, parse_order, to_py_result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -79,7 +79,7 @@ impl PyGpuArray {
                                 Order::C
                             }
                         }
-                        other => order_of(other)?,
+                        other => parse_order(other)?,
                     };
                 }
                 "copy" if value.is_none() || !value.is_truthy()? => {}
@@ -102,13 +102,13 @@ impl PyGpuArray {
 
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
-        let order = order_of(order)?;
+        let order = parse_order(order)?;
         as_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
     }
 
     #[pyo3(signature = (order = "C"))]
     fn flatten<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
-        let order = order_of(order)?;
+        let order = parse_order(order)?;
         let array = &slf.get().current_state().array;
         PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
     }

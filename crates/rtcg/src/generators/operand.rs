@@ -69,7 +69,7 @@ pub struct ArrayView<'a> {
     pub itemsize: usize,
     /// What an element is, where that is known.
     pub number: Option<NumberType>,
-    /// [`rtcg_driver::Context::number`] of the context whose memory it is; 0 where that is not known.
+    /// [`rtcg_driver::Context::handle_number`] of the context whose memory it is; 0 where that is not known.
     pub context: u64,
     /// Whose memory it is.
     pub owner: UseTracker<'a>,

@@ -57,9 +57,9 @@ const MAX_WAVES: usize = 4;
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Parameters {
-    /// p and q of [`Draw`].
+    /// p and q of [`Distribution`].
     Real(f64, f64),
-    /// low and range of [`Draw::Integers`].
+    /// low and range of [`Distribution::Integers`].
     Integer(u64, u64),
 }
 
@@ -76,15 +76,15 @@ impl Parameters {
 ///
 /// ```
 /// use rtcg::codegen::DType;
-/// use rtcg::codegen::random::{Draw, Engine};
+/// use rtcg::codegen::random::{Distribution, RandomEngine};
 /// use rtcg::generators::{Generator, Parameters};
 /// use rtcg::prelude::*;
 ///
 /// # fn main() -> rtcg::Result<()> {
 /// let ctx = Context::new()?;
-/// let generator = Generator::new(Engine::Philox, 42, 0)?;
+/// let generator = Generator::new(RandomEngine::Philox, 42, 0)?;
 /// let x = ctx.zeros::<f32>(1000)?;
-/// generator.fill(&ctx, Draw::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
+/// generator.fill(&ctx, Distribution::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
 /// assert!(x.to_vec()?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok(())
 /// # }

@@ -31,7 +31,7 @@ pub(crate) fn free_after_work(address: u64, kinds: &[MemoryKind]) -> Res {
     let fits = |b: &HeapBlock| kinds.contains(&b.kind) || (b.kind == MemoryKind::Imported && b.owner.pool != 0);
     let block = driver::device_heap()?.find_block(address).filter(|b| b.start == address && fits(b));
     if block.is_none() {
-        crate::check::leaks::invalid_free(address);
+        crate::check::leaks::report_invalid_free(address);
     }
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
     let outcome = context.map_or_else(|| current_or_owner_context(block.owner.ctx), Ok)?.synchronize();

@@ -13,7 +13,7 @@ use crate::error::{Res, ResultCode, ensure};
 use crate::exec;
 use crate::graph::{NodeAction, capture};
 use crate::memory::copy::check_device;
-use crate::stream::{OperationWork, StreamPoints, is_dropped};
+use crate::stream::{OperationWork, StreamPoints, is_interrupted_generation};
 use std::sync::Arc;
 
 /// One operation of `cuStreamBatchMemOp`, checked.
@@ -50,7 +50,7 @@ impl MemOp {
             MemOp::Write { address, value, wide } => store_word(address, value, wide)?,
             MemOp::Wait { address, value, wide, how } => {
                 while !wait_condition_holds(load_word(address, wide)?, value, wide, how) {
-                    if ctx.is_poisoned() || is_dropped(ctx, generation) {
+                    if ctx.is_poisoned() || is_interrupted_generation(ctx, generation) {
                         return Ok(());
                     }
                     if exec::is_interrupt_requested() {

@@ -17,7 +17,7 @@ pub(crate) use aarch64::*;
 pub(crate) use x86_64::*;
 
 /// Compares 16 bytes with the first number and replaces them by the second if equal; what was found.
-pub(crate) type WideExchange = unsafe fn(*mut u128, u128, u128) -> u128;
+pub(crate) type CompareExchange16Fn = unsafe fn(*mut u128, u128, u128) -> u128;
 
 #[cfg(test)]
 mod tests {

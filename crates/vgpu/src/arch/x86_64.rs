@@ -1,6 +1,6 @@
 //! x86-64.
 
-use super::WideExchange;
+use super::CompareExchange16Fn;
 use crate::abi::WarpCtx;
 use crate::exec::block::offsets;
 use crate::exec::fiber::{FiberGuard, Warp};
@@ -52,8 +52,8 @@ pub(crate) fn read_cycle_counter() -> u64 {
 }
 
 /// The processor's comparison and exchange of 16 bytes, which gives what was found, if it has one.
-pub(crate) fn wide_exchange() -> Option<WideExchange> {
-    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as WideExchange)
+pub(crate) fn compare_exchange_16_bytes_fn() -> Option<CompareExchange16Fn> {
+    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as CompareExchange16Fn)
 }
 
 /// By hand, because the compiler's own may become a library call that is not provided.
@@ -139,7 +139,7 @@ extern "C" fn fiber_entry() -> ! {
     std::arch::naked_asm!("pop rcx", "lea rdi, [rsp + 16]", "xor ebp, ebp", "call rcx", "ud2")
 }
 
-/// Calls `barrier_trampoline` and jumps back rather than returns. Warp after warp leaves one barrier and calls the
+/// Calls the runtime's barrier and jumps back rather than returns. Warp after warp leaves one barrier and calls the
 /// next, so that a return would be predicted to where the warp before has called that one; a jump is
 /// predicted to where the warp before has jumped.
 #[unsafe(naked)]
@@ -224,12 +224,12 @@ extern "C" fn shuffle_bytes(source: __m128i, mask: __m128i) -> __m128i {
 }
 
 /// Powers of two from 2^0 to 2^31 as unsigned integers; the last comes from the conversion's overflow.
-pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
+pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
     b.ins().x86_cvtt2dq(types::I32X4, power)
 }
 
 /// The function for something that compiled code for x86-64 alone calls.
-pub(crate) fn library_function(call: LibCall) -> Option<usize> {
+pub(crate) fn processor_libcall(call: LibCall) -> Option<usize> {
     (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
 }
 
@@ -281,13 +281,13 @@ mod registers {
     }
 
     /// Whether the access that faulted was a write, where that is known.
-    pub(crate) fn is_write(c: &libc::ucontext_t) -> Option<bool> {
+    pub(crate) fn fault_is_write(c: &libc::ucontext_t) -> Option<bool> {
         // Vector 14 is the page fault, whose error code has the write bit; others have none.
         let page_fault = c.uc_mcontext.gregs[libc::REG_TRAPNO as usize] == 14;
         page_fault.then(|| c.uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0)
     }
 
-    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch).
+    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch_stacks).
     ///
     /// # Safety
     /// As for `switch_stacks`.
@@ -310,7 +310,7 @@ mod registers {
     }
 
     /// Whether the access that faulted was a write: not known here.
-    pub(crate) fn is_write(_: &libc::ucontext_t) -> Option<bool> {
+    pub(crate) fn fault_is_write(_: &libc::ucontext_t) -> Option<bool> {
         None
     }
 
@@ -318,7 +318,7 @@ mod registers {
     ///
     /// # Safety
     /// As for `switch_stacks`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
+    pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         // SAFETY: as above; the address to go on at lies at the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
@@ -327,4 +327,4 @@ mod registers {
     }
 }
 
-pub(crate) use registers::{is_write, pc_and_sp, set_resume_pc};
+pub(crate) use registers::{fault_is_write, pc_and_sp, set_resume_pc};

@@ -66,7 +66,7 @@ fn format_bytes(n: u64) -> String {
     if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
 }
 
-fn of_block(b: &HeapBlock, freed: bool) -> MemoryRegion {
+fn region_of_block(b: &HeapBlock, freed: bool) -> MemoryRegion {
     let kind = match b.kind {
         MemoryKind::Device => "allocation",
         MemoryKind::Imported => "allocation of another process",
@@ -106,8 +106,8 @@ pub(crate) fn describe_access(address: u64, size: u32) -> Option<String> {
 fn heap_regions(address: u64) -> Vec<MemoryRegion> {
     let Ok(heap) = driver::device_heap() else { return vec![] };
     let (live, freed) = heap.neighbor_blocks(address);
-    let live = live.iter().map(|b| of_block(b, false));
-    live.chain(freed.iter().map(|b| of_block(b, true))).collect()
+    let live = live.iter().map(|b| region_of_block(b, false));
+    live.chain(freed.iter().map(|b| region_of_block(b, true))).collect()
 }
 
 fn variables_near(address: u64) -> Vec<MemoryRegion> {

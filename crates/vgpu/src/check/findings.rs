@@ -180,7 +180,7 @@ pub(crate) fn print_new_findings() {
 }
 
 /// Keeps a fault among the findings.
-pub(crate) fn of_fault(checks: Checks, fault: &Fault) {
+pub(crate) fn record_fault_finding(checks: Checks, fault: &Fault) {
     if checks == Checks::NO_CHECKS
         || matches!(fault.kind, FaultKind::Cancelled | FaultKind::OutOfMemory | FaultKind::Compile)
     {

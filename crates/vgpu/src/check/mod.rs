@@ -12,7 +12,7 @@ pub(crate) mod race;
 pub(crate) mod shadow;
 
 pub use findings::{Finding, FindingKind, RaceAccess, clear_findings, findings};
-pub(crate) use findings::{of_fault, print_new_findings, record_finding};
+pub(crate) use findings::{print_new_findings, record_fault_finding, record_finding};
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How files begin: what they are, in which form. Changes with the form of what is kept, as does
-/// [`folder::NAME`]; the version of the code generator is part of every key anyway.
+/// [`folder::FOLDER_NAME`]; the version of the code generator is part of every key anyway.
 const FILE_MAGIC: &[u8; 8] = b"rtcgJIT2";
 /// What is written, key, checksum.
 const HEADER_BYTES: usize = FILE_MAGIC.len() + size_of::<CodeKey>() + size_of::<u64>();

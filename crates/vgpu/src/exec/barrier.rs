@@ -44,7 +44,7 @@ impl WarpArrival {
         WarpArrival { kind: BarrierKind::Sync as u32, count: 0, arriving, trues: 0, exited }
     }
 
-    /// Whether this is [`Arrival::of_whole_warp`].
+    /// Whether this is [`WarpArrival::of_whole_warp`].
     pub(crate) fn is_of_whole_warp(&self, ctx: &WarpCtx) -> bool {
         let all = self.arriving + self.exited == ctx.live.count_ones();
         all && self.arriving > 0 && self.count == 0 && self.kind == BarrierKind::Sync as u32

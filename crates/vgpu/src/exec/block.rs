@@ -9,7 +9,7 @@
 use super::barrier::{Barrier, N_BARRIERS, WarpArrival};
 use super::calls;
 use super::fiber::{Fiber, FiberGuard, FiberInfo, FiberResult, FiberSwitch, PauseReason, Warp};
-use super::job::{GridJob, set_local};
+use super::job::{GridJob, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::report;
 use super::whole_warps::{ArrivalResult, WholeWarps};
@@ -108,11 +108,11 @@ impl BlockState {
 
     fn reset_for_block(&self) {
         self.finished.set(0);
-        self.counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
+        self.lane_counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
         self.whole.reset_for_block();
     }
 
-    fn counted_barriers(&self) -> impl Iterator<Item = usize> {
+    fn lane_counted_barriers(&self) -> impl Iterator<Item = usize> {
         let counted = self.whole.lane_counted_barriers();
         (0..N_BARRIERS).take_while(move |id| counted >> id != 0).filter(move |id| counted >> id & 1 != 0)
     }
@@ -183,7 +183,7 @@ impl BlockState {
     }
 
     /// Tells those who look for races, with the names of this block.
-    fn with_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
+    fn with_block_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
         // SAFETY: the job outlives its blocks.
         if let Some(race) = unsafe { &(*self.job).race } {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +207,7 @@ impl BlockState {
     }
 
     /// Counts the lanes of the whole warps that wait at barrier `id`, and those that arrive from here on.
-    fn count_lanes(&self, id: usize) {
+    fn count_lanes_at_barrier(&self, id: usize) {
         let mut waiting = self.whole.start_counting_lanes(id);
         while waiting != 0 {
             // SAFETY: the warp is suspended; nobody holds a reference to it.
@@ -222,18 +222,18 @@ impl BlockState {
 
     /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
     fn arrive_at_barrier(&self, warp: u32, id: usize, arrival: WarpArrival) -> Option<u32> {
-        self.count_lanes(id);
+        self.count_lanes_at_barrier(id);
         // SAFETY: the warps of a block run one at a time, and nothing below looks at the barrier by another way
         // while this reference is in use.
         let b = unsafe { &mut *self.barriers[id].as_ptr() };
         b.count_arrival(arrival);
-        self.with_race_detector(|race, resident, block| race.arrive_at_barrier(resident, block, warp, id));
+        self.with_block_race_detector(|race, resident, block| race.arrive_at_barrier(resident, block, warp, id));
         if b.is_complete(self.threads, self.finished.get()) {
             self.report_missing_threads(id, b);
             let waits = arrival.kind != BarrierKind::Arrive as u32;
             let waiting = b.waiting | if waits { 1 << warp } else { 0 };
             let result = b.reduction_result();
-            self.with_race_detector(|race, resident, block| race.complete_barrier(resident, block, waiting, id));
+            self.with_block_race_detector(|race, resident, block| race.complete_barrier(resident, block, waiting, id));
             self.release_barrier(id);
             return Some(result);
         }
@@ -249,11 +249,13 @@ impl BlockState {
     fn finish_warp(&self, i: usize, live: u32) {
         self.finished.set(self.finished.get() + live);
         self.whole.finish_warp(1 << i);
-        for id in self.counted_barriers() {
+        for id in self.lane_counted_barriers() {
             let b = self.barriers[id].get();
             if b.waiting != 0 && b.is_complete(self.threads, self.finished.get()) {
                 self.report_missing_threads(id, &b);
-                self.with_race_detector(|race, resident, block| race.complete_barrier(resident, block, b.waiting, id));
+                self.with_block_race_detector(|race, resident, block| {
+                    race.complete_barrier(resident, block, b.waiting, id)
+                });
                 self.release_barrier(id);
             }
         }
@@ -275,7 +277,7 @@ impl Block {
     }
 
     fn add_warp(&mut self, job: &GridJob<'_>, worker: &mut Worker, i: usize) -> bool {
-        let Some(local) = job.take_local() else { return false };
+        let Some(local) = job.take_local_memory() else { return false };
         self.locals.extend(local);
         let Some(stack) = worker.stacks.take_stack(job.stack_bytes()) else {
             job.fail_memory("the stacks of a block's warps");
@@ -288,7 +290,7 @@ impl Block {
         unsafe {
             job.place_warp(&mut *warp, i as u32);
             let ctx = &mut (*warp).ctx;
-            set_local(ctx, local);
+            set_local_memory(ctx, local);
             ctx.block = core.cast_mut().cast();
             if let Some(s) = self.shared {
                 ctx.shared = s.start as *mut u8;
@@ -322,7 +324,7 @@ impl Block {
     /// Runs the block's warps round-robin until it ends, is stopped, or can only wait for others.
     pub(crate) fn run_until_blocked(&mut self, job: &GridJob<'_>) -> BlockStep {
         // SAFETY: a thread's guard lives as long as the thread.
-        let guard = unsafe { &*FiberGuard::of_thread() };
+        let guard = unsafe { &*FiberGuard::of_current_thread() };
         if job.is_random() {
             return self.run_random_warps(job, guard);
         }
@@ -330,9 +332,9 @@ impl Block {
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.whole.runnable_warps() == 0 {
-                return self.idle_result(job);
+                return self.blocked_step_result(job);
             }
-            match self.run_round(job, guard) {
+            match self.run_warps_once(job, guard) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
                 None => return BlockStep::Stopped,
@@ -345,7 +347,7 @@ impl Block {
 
     /// Gives every runnable warp a time slice. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn run_round(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> Option<bool> {
+    fn run_warps_once(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> Option<bool> {
         let mut progress = false;
         let mut turn = self.core.whole.runnable_warps();
         while turn != 0 {
@@ -374,7 +376,7 @@ impl Block {
             FiberResult::Signal(info) => {
                 // SAFETY: the fiber, which is one of this block, has ended.
                 let warp = unsafe { &*(*last).warp };
-                job.fail_with_fault(report::of_signal(job, warp, info));
+                job.fail_with_fault(report::signal_fault(job, warp, info));
                 return None;
             }
         }
@@ -387,7 +389,7 @@ impl Block {
         for _ in 0..1 + job.next_random() % (2 * self.fibers.len() as u64) {
             let runnable = self.core.whole.runnable_warps();
             if runnable == 0 {
-                return self.idle_result(job);
+                return self.blocked_step_result(job);
             }
             let n = job.next_random() % u64::from(runnable.count_ones());
             let i = (0..32).filter(|i| runnable >> i & 1 != 0).nth(n as usize).unwrap_or(0);
@@ -400,30 +402,30 @@ impl Block {
         }
         match () {
             () if job.is_stopped() => BlockStep::Stopped,
-            () if self.core.whole.runnable_warps() == 0 => self.idle_result(job),
+            () if self.core.whole.runnable_warps() == 0 => self.blocked_step_result(job),
             () => BlockStep::Yielded { progress: moved || !waits },
         }
     }
 
     /// No warp can run: the block has ended, or its warps wait for what cannot come.
-    fn idle_result(&self, job: &GridJob<'_>) -> BlockStep {
+    fn blocked_step_result(&self, job: &GridJob<'_>) -> BlockStep {
         if self.core.finished.get() == self.core.threads {
             return BlockStep::Done;
         }
-        (0..N_BARRIERS).for_each(|id| self.core.count_lanes(id));
+        (0..N_BARRIERS).for_each(|id| self.core.count_lanes_at_barrier(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
         let stuck: Vec<(usize, Barrier)> = barriers.filter(|(_, b)| b.waiting != 0).collect();
         let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
         // SAFETY: all fibers of the block are suspended.
         let warp = unsafe { &*self.core.warps[first].get() };
-        job.fail_with_fault(report::of_deadlock(job, warp, &stuck, self.core.finished.get()));
+        job.fail_with_fault(report::deadlock_fault(job, warp, &stuck, self.core.finished.get()));
         BlockStep::Stopped
     }
 
     /// Ends all fibers and gives back what the block holds.
     pub(crate) fn retire_block(mut self, worker: &mut Worker) {
         for fiber in self.fibers.drain(..) {
-            worker.stacks.release_stack(fiber.into_stack());
+            worker.stacks.release_stack(fiber.end_and_take_stack());
         }
         self.locals.drain(..).for_each(|s| memory_slots::LOCAL_SLOTS.release_slot(s));
         if let Some(s) = self.shared.take() {
@@ -457,14 +459,14 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 /// # Safety
 /// As [`barrier`].
 #[inline(always)]
-pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> FiberSwitch {
+pub(crate) unsafe fn arrive_all_lanes(warp: *mut Warp, id: u32) -> FiberSwitch {
     // SAFETY: as for `barrier`.
     unsafe {
         let core = &*(*warp).ctx.block.cast::<BlockState>();
         match core.whole.arrive_at_barrier((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
             ArrivalResult::Last => {}
             ArrivalResult::Waits => return core.switch_to(warp),
-            ArrivalResult::Counted => count_in(warp, id),
+            ArrivalResult::Counted => count_warp_lanes(warp, id),
         }
         FiberSwitch::NO_SWITCH
     }
@@ -487,7 +489,7 @@ unsafe fn wait_for_barrier(warp: *mut Warp) {
 /// As [`barrier`].
 #[cold]
 #[inline(never)]
-unsafe fn count_in(warp: *mut Warp, id: u32) {
+unsafe fn count_warp_lanes(warp: *mut Warp, id: u32) {
     // SAFETY: passed on.
     unsafe { barrier_of_lanes(warp, id, WarpArrival::of_whole_warp(&(*warp).ctx)) };
 }
@@ -503,7 +505,7 @@ pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival)
     unsafe {
         arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
         if arrival.is_of_whole_warp(&(*warp).ctx) {
-            arrive_all(warp, id).switch_stacks();
+            arrive_all_lanes(warp, id).switch_stacks();
             return 0;
         }
         barrier_of_lanes(warp, id, arrival)

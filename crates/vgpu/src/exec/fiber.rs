@@ -31,7 +31,7 @@ pub(crate) enum PauseReason {
     Terminated,
     /// Its body has returned; it will not go on.
     Done,
-    /// A signal has ended it; [`Guard::signal`] has the details.
+    /// A signal has ended it; [`FiberGuard::signal`] has the details.
     Signal,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct FiberInfo {
 
 impl FiberInfo {
     /// Whether an address lies on the stack or in its guard.
-    pub(crate) fn on_stack(&self, address: usize) -> bool {
+    pub(crate) fn is_on_stack(&self, address: usize) -> bool {
         (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
     }
     /// What holds where the fiber goes on.
@@ -190,7 +190,7 @@ impl FiberGuard {
     }
 
     /// This thread's.
-    pub(crate) fn of_thread() -> *const FiberGuard {
+    pub(crate) fn of_current_thread() -> *const FiberGuard {
         THREAD_GUARD.with(|g| &raw const *g)
     }
 }
@@ -245,7 +245,15 @@ impl Fiber {
         unsafe {
             (*resume_sp).set(arch::prepare_stack(top, run_fiber));
             let guard = (stack.guard_address(), stack.bottom_address());
-            at.write(FiberInfo { resume_sp, thread: FiberGuard::of_thread(), warp, program, guard, body, data });
+            at.write(FiberInfo {
+                resume_sp,
+                thread: FiberGuard::of_current_thread(),
+                warp,
+                program,
+                guard,
+                body,
+                data,
+            });
             (*warp).stack_bottom = stack.bottom_address();
             (*warp).fiber = at;
             (*warp).ring.resume_sp = resume_sp;
@@ -292,7 +300,7 @@ impl Fiber {
 
     /// Ends the fiber wherever it is and gives its stack back: by the module's invariant nothing on
     /// it needs dropping.
-    pub(crate) fn into_stack(self) -> FiberStack {
+    pub(crate) fn end_and_take_stack(self) -> FiberStack {
         self.stack
     }
 }

@@ -174,7 +174,7 @@ impl<'a> GridJob<'a> {
         stop::is_reason(self.stop.load(Ordering::Relaxed))
     }
 
-    /// Whether the caller of the launch is to [`check_interrupt`](Job::check_interrupt).
+    /// Whether the caller of the launch is to [`check_interrupt`](GridJob::check_interrupt).
     pub(crate) fn interrupt_check_requested(&self) -> bool {
         self.stop.load(Ordering::Relaxed) == stop::CHECK_INTERRUPT
     }
@@ -197,17 +197,17 @@ impl<'a> GridJob<'a> {
         // What goes wrong after a launch was stopped for another reason is of no interest: its
         // memory may be gone already.
         if self.stop.load(Ordering::Acquire) == stop::FAILED {
-            check::of_fault(check::enabled_checks(), &fault);
+            check::record_fault_finding(check::enabled_checks(), &fault);
             self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
         }
     }
 
     /// Remembers where the first warp was that left because the launch was stopped from outside.
-    pub(crate) fn note_stopped(&self, warp: &Warp) {
+    pub(crate) fn note_first_stopped_warp(&self, warp: &Warp) {
         let why = self.stop.load(Ordering::Acquire);
         if why != stop::FAILED {
             let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.get_or_insert_with(|| report::of_stopped(self, warp, why));
+            slot.get_or_insert_with(|| report::stopped_fault(self, warp, why));
         }
     }
 
@@ -217,14 +217,14 @@ impl<'a> GridJob<'a> {
         let why = self.stop.load(Ordering::Acquire);
         match fault {
             Some(fault) => Err(fault),
-            None if stop::is_reason(why) => Err(report::of_stopped_launch(&self.program.name, why)),
+            None if stop::is_reason(why) => Err(report::stopped_launch_fault(&self.program.name, why)),
             None => Ok(()),
         }
     }
 
     /// Stops the job because the system refused memory.
     pub(crate) fn fail_memory(&self, what: &str) {
-        self.fail_with_fault(Fault::of_launch(
+        self.fail_with_fault(Fault::launch_fault(
             FaultKind::OutOfMemory,
             &self.program.name,
             format!("out of memory for {what}"),
@@ -237,7 +237,7 @@ impl<'a> GridJob<'a> {
         x.wrapping_add(gx.wrapping_mul(y.wrapping_add(gy.wrapping_mul(z))))
     }
 
-    /// The inverse of [`Job::block_number`].
+    /// The inverse of [`GridJob::block_number`].
     pub(crate) fn block_of_number(&self, n: u32) -> [u32; 3] {
         let [gx, gy, _] = self.shape.grid;
         [n % gx, n / gx % gy, n / gx / gy]
@@ -344,12 +344,12 @@ impl<'a> GridJob<'a> {
         match self.cancel.stack_limit() {
             _ if !self.program.recursive => bounded,
             None => super::stack::UNBOUNDED_STACK_BYTES,
-            Some(limit) => super::stack::for_limit(limit).max(bounded),
+            Some(limit) => super::stack::stack_bytes_for_limit(limit).max(bounded),
         }
     }
 
     /// Local memory for a warp; `None` (after stopping the job) when there is none to be had.
-    pub(crate) fn take_local(&self) -> Option<Option<memory_slots::MemorySlot>> {
+    pub(crate) fn take_local_memory(&self) -> Option<Option<memory_slots::MemorySlot>> {
         let p = self.program;
         if p.local_bytes_per_warp == 0 && !p.recursive {
             return Some(None);
@@ -364,7 +364,7 @@ impl<'a> GridJob<'a> {
     }
 
     /// Shared memory for a block. `Ok(None)` when it needs none.
-    pub(crate) fn take_shared(&self) -> Result<Option<memory_slots::MemorySlot>, NoSharedMemory> {
+    pub(crate) fn take_shared_memory(&self) -> Result<Option<memory_slots::MemorySlot>, NoSharedMemory> {
         if self.total_shared == 0 {
             return Ok(None);
         }
@@ -415,7 +415,7 @@ pub(crate) enum NoSharedMemory {
 const STAGGER_MAX: usize = 16 << 10;
 
 /// Gives a warp its local memory, staggered so that warps do not compete for cache sets.
-pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<memory_slots::MemorySlot>) {
+pub(crate) fn set_local_memory(ctx: &mut WarpCtx, slot: Option<memory_slots::MemorySlot>) {
     if let Some(slot) = slot {
         let number = slot.start / memory_slots::LOCAL_SLOT;
         let start = slot.start + ((number * 832 % STAGGER_MAX) & !63);

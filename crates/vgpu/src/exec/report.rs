@@ -24,7 +24,7 @@ struct FaultInfo<'a> {
 
 impl Fault {
     /// A fault that concerns the launch as a whole.
-    pub(crate) fn of_launch(kind: FaultKind, kernel: &str, what: String) -> Fault {
+    pub(crate) fn launch_fault(kind: FaultKind, kernel: &str, what: String) -> Fault {
         Fault {
             code: kind.result_code(),
             kind,
@@ -42,7 +42,7 @@ impl Fault {
 }
 
 /// The fault behind a signal.
-pub(crate) fn of_signal(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fault {
+pub(crate) fn signal_fault(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     let sites = &job.program.sites;
     let place = if warp.in_access { sites.lookup_site(warp.access_site) } else { sites.lookup_pc(info.pc) };
     let lanes = match (&place, warp.in_access) {
@@ -63,7 +63,7 @@ pub(crate) fn of_signal(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fau
         address: info.address as u64,
         write,
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, info.address),
+        space: state_space_of_address(warp, info.address),
     });
     if access.is_some_and(|a| a.space == "local") {
         let what = "local memory is exhausted or overrun".to_owned();
@@ -73,7 +73,7 @@ pub(crate) fn of_signal(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fau
 }
 
 /// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
-pub(crate) fn of_trap(
+pub(crate) fn trap_fault(
     job: &GridJob<'_>,
     warp: &Warp,
     kind: FaultKind,
@@ -88,14 +88,14 @@ pub(crate) fn of_trap(
         address,
         write: place.as_ref().map(|p| p.is_store),
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, address as usize),
+        space: state_space_of_address(warp, address as usize),
     });
     let what = if kind == FaultKind::InvalidPc { format!("{what}: {address:#x}") } else { what.to_owned() };
     describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a block whose warps all wait.
-pub(crate) fn of_deadlock(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
+pub(crate) fn deadlock_fault(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
     let mut what = "deadlock: all warps of the block wait at barriers that cannot complete".to_owned();
     for (id, b) in stuck {
         let (of, exited) = match b.expected {
@@ -112,15 +112,15 @@ pub(crate) fn of_deadlock(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barri
 }
 
 /// The fault of a launch that was stopped from outside, with the place of a warp that it left.
-pub(crate) fn of_stopped(job: &GridJob<'_>, warp: &Warp, why: u32) -> Fault {
+pub(crate) fn stopped_fault(job: &GridJob<'_>, warp: &Warp, why: u32) -> Fault {
     let (kind, what) = stop_fault_kind(why);
     describe_fault(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
 }
 
 /// The same without a place.
-pub(crate) fn of_stopped_launch(kernel: &str, why: u32) -> Fault {
+pub(crate) fn stopped_launch_fault(kernel: &str, why: u32) -> Fault {
     let (kind, what) = stop_fault_kind(why);
-    Fault::of_launch(kind, kernel, what)
+    Fault::launch_fault(kind, kernel, what)
 }
 
 fn stop_fault_kind(why: u32) -> (FaultKind, String) {
@@ -158,7 +158,7 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
     }
 }
 
-fn space_of(warp: &Warp, address: usize) -> &'static str {
+fn state_space_of_address(warp: &Warp, address: usize) -> &'static str {
     let Ok(w) = device_window() else { return "generic" };
     match () {
         () if w.local_area().contains(address) => "local",
@@ -184,7 +184,7 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
     if let Some(a) = f.access {
         push_access(&mut report, a, f.warp);
     }
-    let allocation = f.access.and_then(|a| allocation_of(a, f.warp));
+    let allocation = f.access.and_then(|a| describe_allocation_of(a, f.warp));
     let mut line = |text: String| {
         report.push_str("\n  ");
         report.push_str(&text);
@@ -227,7 +227,7 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
 }
 
 /// What an access has to do with the memory it was meant for.
-fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
+fn describe_allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
     let end = |what: &str, start: u64, size: u64| match a.address.wrapping_sub(start) {
         at if at < size && at + u64::from(a.size) > size => {
             format!("reaches past the end of the {size} bytes of {what}")
@@ -265,7 +265,7 @@ pub(crate) fn lane_finding(
         address,
         write: place.as_ref().map(|p| p.is_store),
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, address as usize),
+        space: state_space_of_address(warp, address as usize),
     });
     let f = describe_fault(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
     Finding {

@@ -178,7 +178,7 @@ impl ResidentBlocks<'_, '_> {
     }
 
     fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSharedMemory> {
-        let shared = self.job.take_shared()?;
+        let shared = self.job.take_shared_memory()?;
         let mut block = Block::new(self.job, worker, shared).ok_or(NoSharedMemory::Failed)?;
         let number = self.next_block();
         match number {

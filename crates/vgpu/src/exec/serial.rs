@@ -1,7 +1,7 @@
 //! Kernels that never wait: block after block, warp after warp, on one fiber.
 
 use super::fiber::{Fiber, FiberGuard, FiberResult, Warp};
-use super::job::{GridJob, NoSharedMemory, set_local};
+use super::job::{GridJob, NoSharedMemory, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::report;
 use super::worker::Worker;
@@ -37,7 +37,7 @@ impl Drop for BlockMemory {
 pub(crate) fn run_blocks_serially(job: &GridJob<'_>, worker: &mut Worker, first: Range<u64>) -> u64 {
     let Some(held) = take_memory(job) else { return 0 };
     let mut warp = job.new_warp(worker.index);
-    set_local(&mut warp.ctx, held.local);
+    set_local_memory(&mut warp.ctx, held.local);
     if let Some(s) = held.shared {
         warp.ctx.shared = s.start as *mut u8;
     }
@@ -54,24 +54,24 @@ pub(crate) fn run_blocks_serially(job: &GridJob<'_>, worker: &mut Worker, first:
         Fiber::new(stack, job.program, &raw mut warp, resume_sp, run_loop, data)
     };
     // SAFETY: a thread's guard lives as long as the thread.
-    let guard = unsafe { &*FiberGuard::of_thread() };
+    let guard = unsafe { &*FiberGuard::of_current_thread() };
     let mut ran = fiber.resume_fiber(guard);
     while ran == FiberResult::InterruptCheck {
         job.check_interrupt();
         ran = fiber.resume_fiber(guard);
     }
-    worker.stacks.release_stack(fiber.into_stack());
+    worker.stacks.release_stack(fiber.end_and_take_stack());
     if let FiberResult::Signal(info) = ran {
-        job.fail_with_fault(report::of_signal(job, &warp, info));
+        job.fail_with_fault(report::signal_fault(job, &warp, info));
     }
     state.done
 }
 
 fn take_memory(job: &GridJob<'_>) -> Option<BlockMemory> {
-    let local = job.take_local()?;
+    let local = job.take_local_memory()?;
     let mut held = BlockMemory { local, shared: None };
     loop {
-        match job.take_shared() {
+        match job.take_shared_memory() {
             Ok(shared) => {
                 held.shared = shared;
                 return Some(held);

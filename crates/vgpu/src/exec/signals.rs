@@ -2,7 +2,7 @@
 //!
 //! Establishes: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that compiled code raises on a fiber (or a
 //! runtime function while it accesses device memory for it, or anything that hits the fiber's
-//! stack guard) ends that fiber with [`Pause::Signal`]. Every other signal goes to the handler that
+//! stack guard) ends that fiber with [`PauseReason::Signal`]. Every other signal goes to the handler that
 //! was installed before, unchanged.
 //!
 //! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
@@ -148,10 +148,10 @@ unsafe fn end_fiber(guard: &FiberGuard, signal: i32, info: &libc::siginfo_t, con
     let overflow = (fiber.guard.0..fiber.guard.1).contains(&address);
     // SAFETY: the warp and the program outlive their fiber.
     let (in_access, program) = unsafe { ((*fiber.warp).in_access, &*fiber.program) };
-    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.on_stack(sp) {
+    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.is_on_stack(sp) {
         return false;
     }
-    let write = arch::is_write(context);
+    let write = arch::fault_is_write(context);
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents may be
     // discarded (invariant of `fiber`), and the one who resumed the fiber waits.

@@ -114,7 +114,7 @@ pub(crate) const UNBOUNDED_STACK_BYTES: usize =
 const NATIVE_PER_DEVICE_BYTE: usize = 512;
 
 /// Native stack for kernels without a static bound where a thread has `limit` bytes of stack.
-pub(crate) fn for_limit(limit: usize) -> usize {
+pub(crate) fn stack_bytes_for_limit(limit: usize) -> usize {
     let most = STACK_CLASS_BYTES[STACK_CLASS_BYTES.len() - 1] - RUNTIME_RESERVE_BYTES - (16 << 10);
     limit.saturating_mul(NATIVE_PER_DEVICE_BYTE).min(most)
 }

@@ -62,7 +62,7 @@ pub(crate) fn run_program_since(
     generation: u64,
 ) -> Result<(), Fault> {
     signals::install_fault_handlers();
-    let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
+    let out_of_memory = |e| Fault::launch_fault(FaultKind::OutOfMemory, &program.name, format!("{e}"));
     let slot = ParamSlot::new(params).map_err(out_of_memory)?;
     // Two grids that each want all of their blocks resident could wait for each other's room.
     static COOPERATIVE_LAUNCH_LOCK: Mutex<()> = Mutex::new(());
@@ -155,7 +155,7 @@ pub fn n_workers() -> usize {
 /// A job that helpers may join. The pointer is valid while the job is in the list or has helpers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct JobOffer(*const GridJob<'static>);
-// SAFETY: `Job` is `Sync`; the list's protocol keeps it alive (see `HelperThreads::withdraw_job`).
+// SAFETY: `GridJob` is `Sync`; the list's protocol keeps it alive (see `HelperThreads::withdraw_job`).
 unsafe impl Send for JobOffer {}
 
 struct HelperThreads {

@@ -93,18 +93,20 @@ impl std::fmt::Debug for LaunchPlan {
 }
 
 /// The nodes of a graph in order; fails when they form a cycle.
-fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
+fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
     let (order, edges) = {
         let parts = graph.contents();
-        (parts.in_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone())
+        (parts.topological_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone())
     };
     let at: std::collections::HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
     let mut body: Vec<ExecNode> = Vec::with_capacity(order.len());
     for node in order {
         let action = node.current_action();
         let inside = match &action {
-            NodeAction::Child(graph) => vec![body_of(graph)?],
-            NodeAction::Conditional(choice) => choice.bodies.iter().map(|body| body_of(body)).collect::<Res<_>>()?,
+            NodeAction::Child(graph) => vec![ordered_exec_nodes(graph)?],
+            NodeAction::Conditional(choice) => {
+                choice.bodies.iter().map(|body| ordered_exec_nodes(body)).collect::<Res<_>>()?
+            }
             _ => Vec::new(),
         };
         body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), inside });
@@ -119,14 +121,14 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
 }
 
 /// The objects of the program that a graph and the graphs inside it hold.
-fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
+fn user_objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
     let mut objects = lock(&graph.objects).clone();
     let nodes = graph.contents().nodes.clone();
     for node in nodes {
         match node.current_action() {
-            NodeAction::Child(child) => objects.append(&mut objects_of(&child)),
+            NodeAction::Child(child) => objects.append(&mut user_objects_of(&child)),
             NodeAction::Conditional(choice) => {
-                choice.bodies.iter().for_each(|body| objects.append(&mut objects_of(body)))
+                choice.bodies.iter().for_each(|body| objects.append(&mut user_objects_of(body)))
             }
             _ => {}
         }
@@ -134,9 +136,10 @@ fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
     objects
 }
 
-fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
-    body.iter_mut()
-        .find_map(|n| if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_mut(body, node)) })
+fn find_node_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
+    body.iter_mut().find_map(|n| {
+        if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_node_mut(body, node)) }
+    })
 }
 
 /// Puts the steps of a plan together.
@@ -191,7 +194,7 @@ impl LaunchPlanner {
             NodeAction::Record(event) => self.add_step(LaunchStep::Record(EVENTS.get_object(*event)?)),
             NodeAction::Wait(event) => self.add_step(LaunchStep::Wait(EVENTS.get_object(*event)?)),
             NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
-            NodeAction::Conditional(choice) => self.add_choice(choice, &node.inside)?,
+            NodeAction::Conditional(choice) => self.add_conditional(choice, &node.inside)?,
             NodeAction::Empty => {}
             NodeAction::Alloc(memory) => self.memory.push(memory.clone()),
             NodeAction::Free(start) => {
@@ -204,7 +207,7 @@ impl LaunchPlanner {
     }
 
     /// A conditional node is one step: what its graphs do must be work of the device.
-    fn add_choice(&mut self, choice: &Arc<ConditionalNode>, inside: &[Vec<ExecNode>]) -> Res {
+    fn add_conditional(&mut self, choice: &Arc<ConditionalNode>, inside: &[Vec<ExecNode>]) -> Res {
         let mut bodies: Vec<Vec<Arc<[DeviceStep]>>> = Vec::with_capacity(inside.len());
         for nodes in inside {
             let mut planner = LaunchPlanner::default();
@@ -339,7 +342,7 @@ impl GraphExec {
     /// Makes a graph executable.
     pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<GraphExec> {
         ensure(lock(&graph.conditions).iter().all(|condition| condition.is_claimed()), ResultCode::INVALID_VALUE)?;
-        let (body, objects) = (body_of(graph)?, UserObjects::from(objects_of(graph)));
+        let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(user_objects_of(graph)));
         let plan = Some(Arc::new(LaunchPlan::from_nodes(&body, objects.clone())?));
         Ok(GraphExec {
             ctx_id: ctx.id,
@@ -382,11 +385,11 @@ impl GraphExec {
 
     /// Replaces what a node does.
     pub(crate) fn set_action(&self, node: u64, action: NodeAction) -> Res {
-        let child = if let NodeAction::Child(graph) = &action { Some(vec![body_of(graph)?]) } else { None };
+        let child = if let NodeAction::Child(graph) = &action { Some(vec![ordered_exec_nodes(graph)?]) } else { None };
         self.change_node(node, |n| {
             ensure(n.action.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(same_shapes(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
+                ensure(check_same_topologies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
                 replace_parameters_all(&mut n.inside, child);
             } else {
                 n.action = action;
@@ -408,12 +411,12 @@ impl GraphExec {
     /// Whether a node is switched on.
     pub(crate) fn is_enabled(&self, node: u64) -> Res<bool> {
         let mut state = lock(&self.state);
-        find_mut(&mut state.body, node).map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
+        find_node_mut(&mut state.body, node).map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
     }
 
     fn change_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
         let mut state = lock(&self.state);
-        change(find_mut(&mut state.body, node).ok_or(ResultCode::INVALID_VALUE)?)?;
+        change(find_node_mut(&mut state.body, node).ok_or(ResultCode::INVALID_VALUE)?)?;
         state.plan = None;
         Ok(())
     }
@@ -421,12 +424,12 @@ impl GraphExec {
     /// `cuGraphExecUpdate`: takes over what the nodes of a graph of the same shape do. Else says
     /// what differs, with the node of the new graph where it does (0 for none).
     pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), (TopologyDifference, u64)> {
-        let body = body_of(graph).map_err(|_| (TopologyDifference::Topology, 0))?;
+        let body = ordered_exec_nodes(graph).map_err(|_| (TopologyDifference::Topology, 0))?;
         let mut state = lock(&self.state);
-        same_shape(&state.body, &body)?;
+        check_same_topology(&state.body, &body)?;
         replace_parameters(&mut state.body, body);
         state.plan = None;
-        let former = std::mem::replace(&mut state.objects, objects_of(graph).into());
+        let former = std::mem::replace(&mut state.objects, user_objects_of(graph).into());
         // Dropped without the lock: this may call the program.
         drop(state);
         drop(former);
@@ -442,7 +445,7 @@ pub(crate) enum TopologyDifference {
     Parameters,
 }
 
-fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (TopologyDifference, u64)> {
+fn check_same_topology(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (TopologyDifference, u64)> {
     if old.len() != new.len() {
         return Err((TopologyDifference::Topology, new.last().map_or(0, |n| n.node)));
     }
@@ -458,7 +461,7 @@ fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (TopologyDiffere
         {
             return Err((TopologyDifference::Parameters, n.node));
         }
-        same_shapes(&o.inside, &n.inside)?;
+        check_same_topologies(&o.inside, &n.inside)?;
     }
     Ok(())
 }
@@ -473,11 +476,11 @@ fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
     }
 }
 
-fn same_shapes(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (TopologyDifference, u64)> {
+fn check_same_topologies(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (TopologyDifference, u64)> {
     if old.len() != new.len() {
         return Err((TopologyDifference::Parameters, 0));
     }
-    old.iter().zip(new).try_for_each(|(old, new)| same_shape(old, new))
+    old.iter().zip(new).try_for_each(|(old, new)| check_same_topology(old, new))
 }
 
 fn replace_parameters_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {

@@ -202,7 +202,7 @@ impl GraphContents {
 
     /// The nodes such that each comes after those it depends on, earlier added ones first; `None`
     /// when they form a cycle.
-    pub(crate) fn in_order(&self) -> Option<Vec<Arc<Node>>> {
+    pub(crate) fn topological_order(&self) -> Option<Vec<Arc<Node>>> {
         let at: std::collections::HashMap<u64, usize> =
             self.nodes.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
         let mut waits = vec![0_usize; self.nodes.len()];

@@ -36,7 +36,7 @@ pub(super) fn set_current_instruction(source: &str, span: Option<Span>, masked: 
     static INJECTED_PANIC: OnceLock<Option<String>> = OnceLock::new();
     let Some(word) = INJECTED_PANIC.get_or_init(|| std::env::var("RTCG_JIT_PANIC_AT").ok()) else { return };
     let (word, here) = word.strip_prefix("masked ").map_or((word.as_str(), true), |word| (word, masked));
-    assert!(!here || !text_of(source, span).contains(word), "injected by RTCG_JIT_PANIC_AT");
+    assert!(!here || !source_text_of_span(source, span).contains(word), "injected by RTCG_JIT_PANIC_AT");
 }
 
 /// Compiles something of a kernel.
@@ -62,7 +62,7 @@ fn record_panic(info: &PanicHookInfo<'_>) {
     LAST_PANIC.set(said + &place);
 }
 
-fn text_of(source: &str, span: Option<Span>) -> String {
+fn source_text_of_span(source: &str, span: Option<Span>) -> String {
     let text = span.and_then(|s| source.get(s.start as usize..s.end as usize)).unwrap_or("");
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect()
 }
@@ -73,7 +73,7 @@ fn internal_error(source: &KernelSource) -> JitError {
         Ok(path) => format!("the PTX, which is kept in {}", path.display()),
         Err(e) => format!("the PTX, which could not be kept ({e})"),
     };
-    let at = span.map_or(String::new(), |_| format!(" at `{}`", text_of(text, span)));
+    let at = span.map_or(String::new(), |_| format!(" at `{}`", source_text_of_span(text, span)));
     let said = LAST_PANIC.take();
     let message = format!(
         "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it at {ISSUE_TRACKER_URL} with {kept}"

@@ -3,7 +3,7 @@
 //!
 //! Assumes that every function is called on the warp's fiber with that warp's [`WarpCtx`]. Lane
 //! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
-//! `site` is an opaque number that [`super::CompiledKernel::site`] turns into an instruction.
+//! `site` is an opaque number that [`super::CompiledKernel::site_by_number`] turns into an instruction.
 
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::texture::request::TextureLanes;
@@ -306,7 +306,7 @@ pub struct AssertArgs {
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
 /// A texture or surface instruction for the lanes of `mask`; `request` is a
-/// [`crate::texture::request::Request`] as a word. Finds the objects and traps itself.
+/// [`crate::texture::request::TextureRequest`] as a word. Finds the objects and traps itself.
 pub type TextureFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, request: u64, mask: u32, site: u32, lanes: *mut TextureLanes);
 

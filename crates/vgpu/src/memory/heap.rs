@@ -306,7 +306,7 @@ impl DeviceHeap {
         })
     }
 
-    /// Takes back what [`reserve_addresses`](Self::reserve) gave, when nothing is mapped there any more.
+    /// Takes back what [`reserve_addresses`](Self::reserve_addresses) gave, when nothing is mapped there any more.
     pub(crate) fn unreserve_addresses(&self, start: u64, len: u64) {
         self.heap_space().pages.insert_free(start, len + page_bytes());
     }

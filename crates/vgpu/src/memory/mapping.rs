@@ -104,7 +104,7 @@ impl PhysicalMemory {
         .into_handle()
     }
 
-    /// The memory behind a file descriptor that [`Physical::export_fd`] made, here or elsewhere. The
+    /// The memory behind a file descriptor that [`PhysicalMemory::export_fd`] made, here or elsewhere. The
     /// descriptor stays the caller's.
     pub(crate) fn import_fd(fd: RawFd, device: u32) -> Res<u64> {
         // SAFETY: a wrong number is an error of the call.

@@ -170,7 +170,7 @@ impl DeviceWindow {
     /// The shared memory addresses of resident block number `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`Window::n_shared_spans`].
+    /// If `index` is not below [`DeviceWindow::n_shared_spans`].
     pub fn shared_span(&self, index: usize) -> WindowArea {
         assert!(index < self.n_shared_spans(), "shared span {index} does not exist");
         WindowArea { start: self.shared_area().start + index * SHARED_SPAN, len: SHARED_SPAN }
@@ -266,7 +266,7 @@ fn map_missing_pages(start: usize, len: usize) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn map_missing(_: usize, _: usize) -> bool {
+fn map_missing_pages(_: usize, _: usize) -> bool {
     false
 }
 

@@ -239,7 +239,7 @@ impl Kernel {
     }
 
     fn compile_variant(&self, variant: LaunchVariant, random: bool) -> Result<Arc<Program>, Fault> {
-        let fail = |kind, what| Fault::of_launch(kind, self.name(), what);
+        let fail = |kind, what| Fault::launch_fault(kind, self.name(), what);
         let w = device_window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };

@@ -6,9 +6,9 @@ use super::arith::{finish_result, read_operand, wide_min_normal};
 use super::float::{self, FloatFormat, UnpackedFloat, pack_rounded, round_and_pack, unpack_float};
 use super::{FloatMode, RoundMode, int};
 
-/// Set in [`Mode::extra`] when a float is to be rounded to an integral float.
+/// Set in [`FloatMode::extra`] when a float is to be rounded to an integral float.
 pub const INTEGRAL_FLAG: u32 = 1;
-/// Set in [`Mode::extra`] when overflow gives the largest finite number (`.satfinite`).
+/// Set in [`FloatMode::extra`] when overflow gives the largest finite number (`.satfinite`).
 pub const SATFINITE_FLAG: u32 = 2;
 
 /// The format of a floating type that has one value in a register.

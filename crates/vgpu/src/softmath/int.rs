@@ -1,7 +1,7 @@
 //! Integer and bit instructions on the bits of one lane.
 //!
 //! Operands come zero-extended from `bits` bits in a `u64`; results are cut to them by the caller's
-//! lane type or here by [`cut`].
+//! lane type or here by [`truncate_bits`].
 
 use rtcg_ptx::ast::{CmpOp, PrmtMode};
 

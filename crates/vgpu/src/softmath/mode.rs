@@ -51,14 +51,14 @@ impl FloatMode {
         FloatMode { extra, ..self }
     }
 
-    /// One word that [`Mode::from_word`] reads back.
+    /// One word that [`FloatMode::from_word`] reads back.
     pub fn to_word(self) -> u64 {
         let flags = [self.ftz, self.sat, self.relu, self.nan, self.xorsign];
         let bits = flags.iter().enumerate().fold(0, |w, (i, &f)| w | u64::from(f) << (8 + i));
         bits | self.rnd as u64 | u64::from(self.extra) << 32
     }
 
-    /// The inverse of [`Mode::to_word`].
+    /// The inverse of [`FloatMode::to_word`].
     pub fn from_word(word: u64) -> FloatMode {
         let flag = |i: u32| word >> (8 + i) & 1 != 0;
         FloatMode {

@@ -97,7 +97,7 @@ impl std::fmt::Debug for StreamOperation {
 
 impl StreamOperation {
     /// Waits for what comes before it in other streams.
-    fn await_fences(&self) {
+    fn wait_for_stream_points(&self) {
         // An interrupted wait is met again, and dealt with, where the operation runs.
         let _ = self.fences.iter().try_for_each(|f| f.wait_reached(&self.ctx, self.generation));
     }
@@ -179,10 +179,10 @@ impl Stream {
             return None;
         }
         if let Some(mut order) = order {
-            if !order.fences_for(self).iter().all(StreamPoint::is_reached) {
+            if !order.stream_points_before(self).iter().all(StreamPoint::is_reached) {
                 return None;
             }
-            order.note_busy(self);
+            order.note_busy_stream(self);
         }
         queue.has_worker = true;
         RUNNING_OPERATION.set((self.ctx_id, self.id));
@@ -201,8 +201,8 @@ impl Stream {
         let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.legacy_order());
         let mut queue = self.locked_queue();
         if let Some(mut order) = order {
-            fences.extend(order.fences_for(self));
-            order.note_busy(self);
+            fences.extend(order.stream_points_before(self));
+            order.note_busy_stream(self);
         }
         fences.retain(|f| !f.is_reached());
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
@@ -310,7 +310,7 @@ impl Stream {
             drop(queue);
             if matches!(operation.work, OperationWork::Host(_)) {
                 // The stream stays claimed until the function has run.
-                operation.await_fences();
+                operation.wait_for_stream_points();
                 return runner::call_host(self.clone(), operation);
             }
             self.run_operation(operation);
@@ -354,7 +354,7 @@ impl Stream {
         let StreamOperation { number, fences, ctx, generation, work } = operation;
         let waited = fences.iter().try_for_each(|f| f.wait_reached(&ctx, generation));
         match work {
-            OperationWork::Device(_) if waited.is_err() || is_dropped(&ctx, generation) => {}
+            OperationWork::Device(_) if waited.is_err() || is_interrupted_generation(&ctx, generation) => {}
             OperationWork::Device(work) => run_device_work(&ctx, generation, work),
             OperationWork::CleanUp(work) => {
                 if let Err(error) = crate::api::catch_panic(work) {
@@ -388,7 +388,7 @@ impl Stream {
         }
         let mut queue = self.locked_queue();
         while self.completed.load(Ordering::Acquire) < number {
-            if is_dropped(ctx, generation) {
+            if is_interrupted_generation(ctx, generation) {
                 return Err(interruption_error());
             }
             if chaos::is_chaos_on() {
@@ -422,7 +422,7 @@ impl Stream {
             }
         }
         // Dropped work counts as completed.
-        if is_dropped(ctx, generation) { Err(interruption_error()) } else { Ok(()) }
+        if is_interrupted_generation(ctx, generation) { Err(interruption_error()) } else { Ok(()) }
     }
 
     /// Waits for progress for at most `time`.
@@ -439,7 +439,7 @@ impl Stream {
 }
 
 /// Whether what was submitted to the context in its generation `generation` is not to be done any more.
-pub(crate) fn is_dropped(ctx: &Context, generation: u64) -> bool {
+pub(crate) fn is_interrupted_generation(ctx: &Context, generation: u64) -> bool {
     ctx.cancel.interrupt_generation() != generation || ctx.cancel.is_cancelled()
 }
 
@@ -463,7 +463,8 @@ fn run_device_work(ctx: &Context, generation: u64, work: Box<dyn FnOnce() -> Res
 }
 
 fn run_host_call(ctx: &Context, generation: u64, call: Box<dyn FnOnce(Res) + Send>) {
-    let before = if is_dropped(ctx, generation) { Err(interruption_error()) } else { ctx.check_not_poisoned() };
+    let before =
+        if is_interrupted_generation(ctx, generation) { Err(interruption_error()) } else { ctx.check_not_poisoned() };
     IN_HOST_CALL.set(true);
     let outcome = crate::api::catch_panic(|| {
         call(before);
@@ -535,7 +536,7 @@ pub(crate) struct LegacyOrder {
 
 impl LegacyOrder {
     /// What a new operation of `stream` waits for because of the legacy default stream.
-    fn fences_for(&mut self, stream: &Arc<Stream>) -> StreamPoints {
+    fn stream_points_before(&mut self, stream: &Arc<Stream>) -> StreamPoints {
         let wanted = |other: &&Arc<Stream>| {
             let related = stream.kind == StreamKind::Legacy || other.kind == StreamKind::Legacy;
             related && other.id != stream.id && !other.is_idle()
@@ -543,7 +544,7 @@ impl LegacyOrder {
         self.busy.iter().filter(wanted).map(Stream::end_point).collect()
     }
 
-    fn note_busy(&mut self, stream: &Arc<Stream>) {
+    fn note_busy_stream(&mut self, stream: &Arc<Stream>) {
         if self.busy.len() > 8 {
             self.busy.retain(|s| !s.is_idle());
         }

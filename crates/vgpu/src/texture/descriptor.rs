@@ -1,6 +1,6 @@
 //! The driver's descriptions of resources and samplers to what is sampled.
 //!
-//! Establishes: the levels of a [`Resource`] lie within the array or allocation it is made from.
+//! Establishes: the levels of a [`TextureResource`] lie within the array or allocation it is made from.
 
 use rtcg_cuda_sys::*;
 

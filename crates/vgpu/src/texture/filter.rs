@@ -24,7 +24,7 @@ pub(crate) struct SamplePoint {
     pub(crate) cube: bool,
 }
 
-/// A colour before it is divided by [`Channel::DIVISOR`].
+/// A colour before it is divided by [`ChannelAccess::DIVISOR`].
 pub(crate) type ColorSum = [f64; 4];
 
 /// What a texture is made of, for one level.
@@ -77,7 +77,7 @@ impl SampleSource<'_> {
         let mut sum = [0.0; 4];
         for (c, v) in sum.iter_mut().enumerate().take(self.resource.format.channels as usize) {
             // SAFETY: the texel lies in the resource.
-            *v = unsafe { C::channel_number(p.wrapping_add(c * C::BYTES), c) };
+            *v = unsafe { C::channel_number(p.wrapping_add(c * C::CHANNEL_BYTES), c) };
         }
         sum
     }
@@ -85,7 +85,7 @@ impl SampleSource<'_> {
     /// The nearest texel as a number.
     ///
     /// # Safety
-    /// As [`Source::texel_channels`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
     pub(crate) unsafe fn point_sample<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         match self.nearest_texel(spot) {
@@ -98,7 +98,7 @@ impl SampleSource<'_> {
     /// The weighted mean of the texels around a place.
     ///
     /// # Safety
-    /// As [`Source::texel_channels`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
     pub(crate) unsafe fn filtered_color<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         if spot.cube && self.sampler.seamless {
@@ -129,7 +129,7 @@ impl SampleSource<'_> {
     }
 
     /// # Safety
-    /// As [`Source::texel_channels`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
     unsafe fn weighted_sum<C: ChannelAccess>(&self, taps: &[LinearTap; 3]) -> ColorSum {
         let mut sum = [0.0; 4];
@@ -164,7 +164,7 @@ impl SampleSource<'_> {
     /// weight of the fourth.
     ///
     /// # Safety
-    /// As [`Source::texel_channels`].
+    /// As [`SampleSource::texel_channels`].
     unsafe fn cube_mean<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         let n = self.level.extents[0];
         let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);

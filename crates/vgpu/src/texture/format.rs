@@ -1,6 +1,6 @@
 //! Texel formats: reading texels as bits, and as numbers that can be filtered.
 //!
-//! Establishes: a number is a whole multiple of `1 / Channel::DIVISOR` (or a float), so that
+//! Establishes: a number is a whole multiple of `1 / ChannelAccess::DIVISOR` (or a float), so that
 //! weighted sums of the 8- and 16-bit formats are exact in `f64`.
 
 use half::f16;
@@ -59,7 +59,7 @@ impl ChannelKind {
     }
 
     /// Whether texels are numbers that can be filtered.
-    pub fn is_number(self) -> bool {
+    pub fn is_filterable(self) -> bool {
         use ChannelKind::*;
         !matches!(self, U8 | U16 | Word | S8 | S16)
     }
@@ -101,11 +101,11 @@ impl TexelFormat {
 /// A channel kind as a type, so that loops over texels are compiled for each.
 pub(crate) trait ChannelAccess {
     /// Bytes of a channel.
-    const BYTES: usize;
+    const CHANNEL_BYTES: usize;
     /// What numbers are to be divided by.
     const DIVISOR: f64 = 1.0;
     /// Results are numbers; else they are bits.
-    const NUMBER: bool = true;
+    const IS_FILTERABLE: bool = true;
 
     /// Channel `c` at `at` as a result that is not filtered: a float, or an integer zero- or sign-extended.
     ///
@@ -128,8 +128,8 @@ macro_rules! integers {
     ($($name:ident $ty:ty, $wide:ty;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
-            const BYTES: usize = size_of::<$ty>();
-            const NUMBER: bool = false;
+            const CHANNEL_BYTES: usize = size_of::<$ty>();
+            const IS_FILTERABLE: bool = false;
             #[inline(always)]
             unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
                 // SAFETY: the caller's contract; rows of linear memory need not be aligned.
@@ -155,7 +155,7 @@ macro_rules! numbers {
     ($($name:ident $ty:ty, $divisor:expr, |$v:ident| $value:expr;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
-            const BYTES: usize = size_of::<$ty>();
+            const CHANNEL_BYTES: usize = size_of::<$ty>();
             const DIVISOR: f64 = $divisor;
             #[inline(always)]
             unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
@@ -177,7 +177,7 @@ numbers! {
 
 pub(crate) struct F32Channel;
 impl ChannelAccess for F32Channel {
-    const BYTES: usize = 4;
+    const CHANNEL_BYTES: usize = 4;
     /// As it is, a NaN too.
     #[inline(always)]
     unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
@@ -193,7 +193,7 @@ impl ChannelAccess for F32Channel {
 
 pub(crate) struct Srgb8Channel;
 impl ChannelAccess for Srgb8Channel {
-    const BYTES: usize = 1;
+    const CHANNEL_BYTES: usize = 1;
     #[inline(always)]
     unsafe fn channel_number(at: *const u8, c: usize) -> f64 {
         // SAFETY: the caller's contract.

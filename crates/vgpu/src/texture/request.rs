@@ -13,7 +13,7 @@ pub const MAX_WORDS: usize = 13;
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
 pub struct TextureLanes {
-    /// Texture or surface; only lane 0 counts when [`Request::uniform`] is set.
+    /// Texture or surface; only lane 0 counts when [`TextureRequest::uniform`] is set.
     pub handle: LaneValues,
     /// Values to store, or results of 64 bits, by element.
     pub wide: [LaneValues; 4],
@@ -141,7 +141,7 @@ const QUERIES: [TexQuery; 15] = [
     TexQuery::AddrMode2,
 ];
 
-fn number_of<T: PartialEq>(list: &[T], value: &T) -> Option<u64> {
+fn index_in_list<T: PartialEq>(list: &[T], value: &T) -> Option<u64> {
     list.iter().position(|v| v == value).map(|i| i as u64)
 }
 
@@ -150,11 +150,11 @@ impl TextureOp {
         let (kind, detail) = match self {
             TextureOp::Sample => (0, 0),
             TextureOp::Gather(component) => (1, u64::from(component & 3)),
-            TextureOp::Query(query) => (2, number_of(&QUERIES, &query)?),
-            TextureOp::IsType(ty) => (3, number_of(&OPAQUE, &ty)?),
+            TextureOp::Query(query) => (2, index_in_list(&QUERIES, &query)?),
+            TextureOp::IsType(ty) => (3, index_in_list(&OPAQUE, &ty)?),
             TextureOp::Load => (4, 0),
             TextureOp::Store => (5, 0),
-            TextureOp::Reduce(op) => (6, number_of(&SURF_OPS, &op)?),
+            TextureOp::Reduce(op) => (6, index_in_list(&SURF_OPS, &op)?),
         };
         Some(kind | detail << 4)
     }
@@ -186,16 +186,16 @@ impl TextureRequest {
         let flags = flags.into_iter().enumerate().fold(0, |all, (i, flag)| all | u64::from(flag) << i);
         Some(
             self.op.encode_op()?
-                | number_of(&GEOMETRIES, &self.geometry)? << 8
+                | index_in_list(&GEOMETRIES, &self.geometry)? << 8
                 | level << 12
-                | number_of(&TYPES, &self.ty)? << 16
+                | index_in_list(&TYPES, &self.ty)? << 16
                 | u64::from(self.n) << 20
-                | number_of(&CLAMPS, &self.clamp)? << 24
+                | index_in_list(&CLAMPS, &self.clamp)? << 24
                 | flags << 28,
         )
     }
 
-    /// The inverse of [`Request::encode`].
+    /// The inverse of [`TextureRequest::encode_request`].
     pub fn decode_request(word: u64) -> Option<TextureRequest> {
         let flag = |i: u64| word >> (28 + i) & 1 != 0;
         Some(TextureRequest {
@@ -218,14 +218,14 @@ impl TextureRequest {
     }
 
     /// Where level or derivatives begin among the words.
-    pub fn level_at(&self) -> usize {
+    pub fn level_word_index(&self) -> usize {
         self.geometry.n_coords()
     }
 
     /// Where the offsets begin among the words.
-    pub fn offsets_at(&self) -> usize {
+    pub fn offsets_word_index(&self) -> usize {
         let axes = self.geometry.n_axes();
-        self.level_at()
+        self.level_word_index()
             + match self.level {
                 LevelKind::Base => 0,
                 LevelKind::Explicit => 1,

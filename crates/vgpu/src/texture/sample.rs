@@ -24,14 +24,14 @@ pub unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u3
     // SAFETY: passed on.
     unsafe {
         if !super::simd_sampling::try_sample_simd(resource, sampler, request, mask, lanes) {
-            with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes));
+            with_channel!(resource.format.kind, sample_lanes_of_channel(resource, sampler, request, mask, lanes));
         }
     }
 }
 
 /// # Safety
 /// As [`sample_lanes`].
-unsafe fn lanes_of<C: ChannelAccess>(
+unsafe fn sample_lanes_of_channel<C: ChannelAccess>(
     resource: &TextureResource,
     sampler: &SamplerState,
     request: &TextureRequest,
@@ -86,7 +86,7 @@ fn sample_point(
     if request.offsets {
         for (axis, s) in shift.iter_mut().enumerate().take(axes) {
             // The hardware has four bits for an offset.
-            *s = (word(request.offsets_at() + axis) as i32) << 28 >> 28;
+            *s = (word(request.offsets_word_index() + axis) as i32) << 28 >> 28;
         }
     }
     if matches!(geometry, TextureGeometry::Cube | TextureGeometry::ACube) {
@@ -107,7 +107,7 @@ fn sample_point(
 
 /// The level of detail, before bias and limits.
 fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: &TextureLanes, lane: usize) -> f32 {
-    let word = |i: usize| f32::from_bits(lanes.words[request.level_at() + i][lane]);
+    let word = |i: usize| f32::from_bits(lanes.words[request.level_word_index() + i][lane]);
     match request.level {
         LevelKind::Base => 0.0,
         LevelKind::Explicit if request.whole => f64::from(word(0).to_bits() as i32) as f32,
@@ -167,7 +167,7 @@ unsafe fn sample_lane<C: ChannelAccess>(
         if request.whole || resource.linear_memory {
             return fetch_texel::<C>(&source(first), &spot);
         }
-        if !C::NUMBER || !sampler.linear && weight == 0 {
+        if !C::IS_FILTERABLE || !sampler.linear && weight == 0 {
             return texel_bits::<C>(&source(first), source(first).nearest_texel(&spot));
         }
         let one = |level: usize| -> ColorSum {
@@ -255,7 +255,7 @@ unsafe fn texel_bits<C: ChannelAccess>(source: &SampleSource<'_>, at: Option<[u3
     let p = resource.texel_address(source.level, at);
     let mut words = [0; 4];
     for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
-        let q = p.wrapping_add(c * C::BYTES);
+        let q = p.wrapping_add(c * C::CHANNEL_BYTES);
         // SAFETY: the texel lies in the resource.
         *word = unsafe { C::channel_bits(q, c) };
     }

@@ -24,7 +24,7 @@ struct AxisTaps {
 /// Samples the lanes of `mask` if this is the usual case; false when it is not.
 ///
 /// # Safety
-/// As [`super::sample::try_sample_simd`].
+/// As [`super::sample::sample_lanes`].
 pub(super) unsafe fn try_sample_simd(
     resource: &TextureResource,
     sampler: &SamplerState,
@@ -48,7 +48,7 @@ pub(super) unsafe fn try_sample_simd(
     let format = resource.format;
     // SAFETY: passed on.
     let colours = unsafe {
-        if !sampler.linear || !format.kind.is_number() {
+        if !sampler.linear || !format.kind.is_filterable() {
             with_channel!(format.kind, sample_nearest(resource, sampler, request, lanes))
         } else {
             match (format.kind, format.channels) {
@@ -173,7 +173,7 @@ unsafe fn sample_nearest<C: ChannelAccess>(
         let layer = lane_layer(resource, request, lanes, lane);
         let p = resource.texel_address(level, [x[lane] as u32, y[lane] as u32, layer]);
         for (c, out) in out.iter_mut().enumerate().take(resource.format.channels as usize) {
-            let q = p.wrapping_add(c * C::BYTES);
+            let q = p.wrapping_add(c * C::CHANNEL_BYTES);
             // SAFETY: the texel lies in the texture.
             out[lane] = unsafe { C::channel_bits(q, c) };
         }
@@ -258,7 +258,7 @@ fn apply_address_mode(numbers: &PerLane<i32>, n: u32, mode: AddressMode) -> PerL
     }
 }
 
-/// [`address::linear`] of every lane.
+/// [`address::linear_taps`] of every lane.
 fn axis_taps(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> AxisTaps {
     // Halving the odd number rounds to 1/256: (512 u - 256 + 1) / 2.
     let fixed = fixed_point_positions(words, n, mode, normalized).map(|p| (p - 255) >> 1);
@@ -269,7 +269,7 @@ fn axis_taps(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) 
     }
 }
 
-/// [`address::sample_nearest`] of every lane.
+/// [`address::nearest_texel`] of every lane.
 fn axis_texels(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> PerLane<i32> {
     apply_address_mode(&fixed_point_positions(words, n, mode, normalized).map(|p| p >> 9), n, mode)
 }

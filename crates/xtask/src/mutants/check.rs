@@ -1,5 +1,5 @@
 //! A test that a fault names, and how it is built and run. A file of `crates/X/tests` may be a
-//! program of its own or a module of one; `Check::filter_in` alone knows.
+//! program of its own or a module of one; `MutantCheck::filter_in` alone knows.
 
 use std::path::Path;
 use std::process::Command;

@@ -133,7 +133,7 @@ impl FftPassSpec {
         (elements + elements.checked_div(self.pad_interval.into()).unwrap_or(0)) * self.dtype.itemsize()
     }
 
-    /// Bytes of [`Fft::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
+    /// Bytes of [`FftPassSpec::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
     pub fn dynamic_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }

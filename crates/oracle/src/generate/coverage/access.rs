@@ -117,14 +117,14 @@ impl Generator {
         // What threads share only unread updates may change, and shared memory only while its counters are read.
         let common = cell.class != InstClass::Atom && self.random.one_in(2);
         if common && !(cell.memory == MemorySpace::Shared && self.some_may_have_exited) {
-            self.common_update(cell)
+            self.update_common_counter(cell)
         } else {
-            self.own_update(cell)
+            self.update_own_memory(cell)
         }
     }
 
     /// The destination of an atomic, after its name.
-    fn result_of(&mut self, class: InstClass, letter: char) -> (&'static str, String) {
+    fn atomic_destination(&mut self, class: InstClass, letter: char) -> (&'static str, String) {
         match class {
             InstClass::Red => ("red", String::new()),
             InstClass::Atom => ("atom", format!("{}, ", self.pool_register(letter))),
@@ -134,7 +134,7 @@ impl Generator {
     }
 
     /// An update of the thread's own memory.
-    fn own_update(&mut self, cell: CoverageCell) -> (ProgramNode, String) {
+    fn update_own_memory(&mut self, cell: CoverageCell) -> (ProgramNode, String) {
         let fits = |(op, n): (&str, usize)| {
             let third = op.starts_with("cas") || op.starts_with("exch");
             let half = op.contains("f16") || n == 2;
@@ -157,14 +157,14 @@ impl Generator {
         } else {
             String::new()
         };
-        let (name, dst) = self.result_of(cell.class, letter);
+        let (name, dst) = self.atomic_destination(cell.class, letter);
         let (guard, sem) = (self.random_guard(), self.pick_str(&["", "", ".relaxed.cta"]));
         let text = format!("{name}{sem}{space}.{op} {dst}[{address}], {b}{third};");
         (ProgramNode::Group(vec![fixed_node(format!("{before}{guard}{text}"))]), text)
     }
 
     /// An update of what the threads of a block or of the grid share, whose old value nobody reads.
-    fn common_update(&mut self, cell: CoverageCell) -> (ProgramNode, String) {
+    fn update_common_counter(&mut self, cell: CoverageCell) -> (ProgramNode, String) {
         let which = self.random.next_below(COMMUTING_UPDATES.len());
         let op = COMMUTING_UPDATES[which];
         let letter = if op.ends_with("64") { 'd' } else { 'r' };
@@ -184,7 +184,7 @@ impl Generator {
             false => format!("{address}+{at}"),
         };
         let b = self.value_of(cell.kind, letter, (if letter == 'd' { 64 } else { 32 }, false));
-        let (name, dst) = self.result_of(cell.class, letter);
+        let (name, dst) = self.atomic_destination(cell.class, letter);
         let guard = self.random_guard();
         let text = format!("{name}{space}.{op} {dst}[{address}], {b};");
         (ProgramNode::Group(vec![fixed_node(format!("{before}{guard}{text}"))]), text)

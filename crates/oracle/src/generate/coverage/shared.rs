@@ -49,7 +49,7 @@ impl Generator {
     }
 
     /// Makes the thread's own shared and local memory part of the results.
-    pub(crate) fn read_own(&mut self) -> ProgramNode {
+    pub(crate) fn read_own_memory(&mut self) -> ProgramNode {
         let read = |name: &str, at: usize| format!("ld{name}+{at}];\nmad.lo.u64 %d1, %d1, 31, %v;\n");
         let shared: String = (0..SHARED_SLOT).step_by(8).map(|at| read(".shared.u64 %v, [%a", at)).collect();
         let local: String = (0..LOCAL_BYTES).step_by(8).map(|at| read(".local.u64 %v, [lslot", at)).collect();

@@ -6,7 +6,7 @@
 //! their operations are applied to one value and exchanged once, which is not observable.
 
 use super::super::fiber::Warp;
-use super::{check_lane_access, fault_and_leave, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicCode, AtomicLanes};
@@ -83,7 +83,7 @@ pub(super) unsafe extern "C" fn run_atomic(
     site: u32,
     lanes: *mut AtomicLanes,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     if mask == 0 {
         return;
     }
@@ -118,10 +118,10 @@ fn all_aligned_and_in_window(addresses: &[u64; WARP_LANES], mask: u32, bytes: us
 /// Finds the lane that [`all_aligned_and_in_window`] complains about; returns when all use registered host memory.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 #[cold]
 unsafe fn check_lane_accesses(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site: u32, bytes: usize) {
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let address = addresses[lane];
         // SAFETY: passed on.
         unsafe {
@@ -265,7 +265,7 @@ unsafe fn run_with<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W, 
         }
     };
     // SAFETY: passed on.
-    unsafe { in_access(warp, site, body) }
+    unsafe { with_fault_site(warp, site, body) }
 }
 
 /// The positions of the ones of `mask`.

@@ -1,7 +1,7 @@
 //! `cp.async.bulk` and `cp.reduce.async.bulk`: copies of many bytes by one thread, made at once.
 
 use super::super::fiber::Warp;
-use super::{atomics, check_lane_access, fault_and_leave, in_access, lanes_of, mbarrier, warp_of};
+use super::{atomics, check_lane_access, fault_and_leave, lane_indices, mbarrier, warp_of_ctx, with_fault_site};
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicCode, AtomicLanes, BulkCode};
@@ -14,15 +14,15 @@ pub(super) unsafe extern "C" fn bulk_copy(ctx: *mut WarpCtx, code: u32, mask: u3
     let code = BulkCode::decode(code);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let AtomicLanes { address, b, c, result } = unsafe { *lanes };
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let (to, from, n) = (address[lane], b[lane], c[lane]);
         // SAFETY: as above.
         unsafe {
-            check_bulk_copy(warp_of(ctx), lane, site, to, from, n);
+            check_bulk_copy(warp_of_ctx(ctx), lane, site, to, from, n);
             super::check::check_copied_range(ctx, lane, site, from, n, false);
             super::check::check_copied_range(ctx, lane, site, to, n, true);
             match code.reduce {
-                None => copy_bytes(warp_of(ctx), lane, site, to, from, n as usize),
+                None => copy_bytes(warp_of_ctx(ctx), lane, site, to, from, n as usize),
                 Some((op, ty)) => reduce_bulk(ctx, lane, site, (to, from, n), (op, ty), code.to_shared),
             }
             if code.signals {
@@ -33,7 +33,7 @@ pub(super) unsafe extern "C" fn bulk_copy(ctx: *mut WarpCtx, code: u32, mask: u3
 }
 
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn check_bulk_copy(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: u64) {
     for (address, bytes) in [(to, n), (from, n)] {
         // SAFETY: passed on.
@@ -56,7 +56,7 @@ unsafe fn copy_bytes(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64
     unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || std::ptr::copy(from as *const u8, to as *mut u8, n));
+        with_fault_site(warp, site, || std::ptr::copy(from as *const u8, to as *mut u8, n));
     }
 }
 
@@ -83,7 +83,7 @@ unsafe fn reduce_bulk(
         }
         // SAFETY: passed on.
         unsafe {
-            read_elements(warp_of(ctx), lane, site, from + done, size as usize, &mut part.b[..count as usize]);
+            read_elements(warp_of_ctx(ctx), lane, site, from + done, size as usize, &mut part.b[..count as usize]);
             let mask = if count == 32 { u32::MAX } else { (1 << count) - 1 };
             atomics::run_atomic(ctx, code, mask, site, &raw mut part);
         }
@@ -98,7 +98,7 @@ unsafe fn read_elements(warp: *mut Warp, lane: usize, site: u32, from: u64, size
     unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = false;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             for (i, v) in out.iter_mut().enumerate() {
                 let at = (from as usize + i * size) as *const u8;
                 std::ptr::copy_nonoverlapping(at, std::ptr::from_mut(v).cast::<u8>(), size);

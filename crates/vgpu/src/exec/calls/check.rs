@@ -3,7 +3,7 @@
 //! Assumes that compiled code calls [`check_lane_accesses`] only when the state of some byte was not good
 //! enough, and that it marks what it writes itself whenever it was.
 
-use super::{fault_and_leave, job_of, lanes_of, warp_of};
+use super::{fault_and_leave, job_of_warp, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow};
 use crate::check::{self, FindingKind};
@@ -43,13 +43,13 @@ pub(super) unsafe extern "C" fn check_lane_accesses(
     info: u32,
     addresses: *const LaneValues,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     let (Some(states), Ok(w)) = (shadow(), device_window()) else { return };
     let bytes = (info & instrument::BYTES_MASK) as usize;
     let writes = info & (instrument::WRITE_BIT | instrument::ATOMIC_BIT) != 0;
     let reads = info & instrument::WRITE_BIT == 0;
     let (mut unwritten, mut first) = (0, None);
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: compiled code passes 32 addresses.
         let address = unsafe { (*addresses)[lane] } as usize;
         // Registered host memory has no states; the check of the window has checked it.
@@ -91,10 +91,10 @@ pub(super) unsafe extern "C" fn check_lane_accesses(
 /// peer this context is not.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u64, state: u8) {
     // SAFETY: the job outlives its warps.
-    let job = unsafe { job_of(warp) };
+    let job = unsafe { job_of_warp(warp) };
     let Some(peers) = job.cancel.peer_access() else { return };
     if !check::enabled_checks().memory || state & device_bit(peers.device) != 0 {
         return;
@@ -104,7 +104,7 @@ unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u6
         let what = format!("illegal memory access to device {other} by a kernel of device {here}, {lacking}");
         // SAFETY: the warp runs on this fiber, which is left with nothing to drop.
         unsafe {
-            job.fail_with_fault(report::of_trap(
+            job.fail_with_fault(report::trap_fault(
                 job,
                 &*warp,
                 FaultKind::IllegalAddress,
@@ -122,13 +122,13 @@ unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u6
 /// Checks a copy of `n` bytes by one lane, in pieces as large as a single access.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 pub(super) unsafe fn check_copied_range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
     const MAX_CHECKED_PIECE: u64 = 16;
     // SAFETY: passed on.
     unsafe {
         super::race::note_lane_access(
-            warp_of(ctx),
+            warp_of_ctx(ctx),
             lane,
             site,
             address,
@@ -150,7 +150,7 @@ pub(super) unsafe fn check_copied_range(ctx: *mut WarpCtx, lane: usize, site: u3
 /// uninitialised reads being checked it is as good as any.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn fault_out_of_bounds(warp: *mut Warp, lane: usize, site: u32, address: u64, constant: bool) {
     if check::enabled_checks().memory {
         let what = if constant { "write to constant memory" } else { "illegal memory access" };
@@ -162,7 +162,7 @@ unsafe fn fault_out_of_bounds(warp: *mut Warp, lane: usize, site: u32, address: 
 /// Keeps a finding, and ends the launch when findings are fatal.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn record_finding(
     warp: *mut Warp,
     kind: FindingKind,
@@ -174,7 +174,7 @@ unsafe fn record_finding(
 ) {
     // SAFETY: passed on.
     unsafe {
-        let finding = report::lane_finding(job_of(warp), &*warp, kind, what, lane as u32, site, address);
+        let finding = report::lane_finding(job_of_warp(warp), &*warp, kind, what, lane as u32, site, address);
         check::record_finding(check::Finding { count, ..finding });
         if check::enabled_checks().fatal {
             fault_and_leave(warp, FaultKind::Trap, what, lane as u32, site, address);
@@ -189,7 +189,7 @@ unsafe extern "C" fn report_diverged_barrier(ctx: *mut WarpCtx, id: u32, here: u
         "divergent barrier: {n} threads of a warp arrive at barrier {id} while {m} others wait at another place"
     );
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { record_finding(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
+    unsafe { record_finding(warp_of_ctx(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
 }
 
 /// `finished` threads of warps that arrive at a barrier have ended before it.

@@ -4,7 +4,7 @@
 //! exceed `limits::malloc_heap` in all. When accesses are checked, freed memory is not used again.
 //! What `device_free` is given must come from `device_malloc`.
 
-use super::{ensure_stack, fault_and_leave, lanes_of, warp_of};
+use super::{ensure_stack, fault_and_leave, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::check::{self, shadow};
 use crate::exec::fault::FaultKind;
@@ -139,10 +139,10 @@ pub(super) unsafe extern "C" fn device_malloc(
 ) {
     // SAFETY: compiled code passes its context and arrays of 32 lanes.
     unsafe {
-        ensure_stack(warp_of(ctx), site);
+        ensure_stack(warp_of_ctx(ctx), site);
         let mut heap = lock();
         let heap = heap.get_or_insert_default();
-        for lane in lanes_of(mask) {
+        for lane in lane_indices(mask) {
             let n = usize::try_from((*bytes)[lane]).unwrap_or(usize::MAX);
             (*result)[lane] = heap.allocate_block(n).unwrap_or(0) as u64;
         }
@@ -152,8 +152,8 @@ pub(super) unsafe extern "C" fn device_malloc(
 pub(super) unsafe extern "C" fn device_free(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const LaneValues) {
     // SAFETY: as above. The lock is released before a fault leaves the fiber.
     unsafe {
-        ensure_stack(warp_of(ctx), site);
-        for lane in lanes_of(mask) {
+        ensure_stack(warp_of_ctx(ctx), site);
+        for lane in lane_indices(mask) {
             let address = (*addresses)[lane];
             if address == 0 {
                 continue;
@@ -161,7 +161,7 @@ pub(super) unsafe extern "C" fn device_free(ctx: *mut WarpCtx, mask: u32, site: 
             let released = lock().get_or_insert_default().release_block(address as usize);
             if !released {
                 let what = "free of a pointer that malloc did not return or that is free already";
-                fault_and_leave(warp_of(ctx), FaultKind::IllegalAddress, what, lane as u32, site, address);
+                fault_and_leave(warp_of_ctx(ctx), FaultKind::IllegalAddress, what, lane as u32, site, address);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Memory accesses of matrix instructions: one call for the warp.
 
-use super::{check_lane_access, fault_and_leave, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::check;
 use crate::exec::fault::FaultKind;
@@ -20,7 +20,7 @@ pub(super) unsafe extern "C" fn transfer_matrix(
     stride: u64,
     frame: *mut u8,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its context, a form that lives for ever, and a frame that
     // begins with 32 addresses, which planes enough for the form follow.
     unsafe {
@@ -59,7 +59,7 @@ unsafe fn check_lane_accesses(
         if check::enabled_checks().uses_shadow_memory() {
             super::check::check_lane_accesses(warp.cast(), mask, site, info, addresses);
         }
-        for lane in lanes_of(mask) {
+        for lane in lane_indices(mask) {
             super::race::note_lane_access(warp, lane, site, addresses[lane], bytes as u64, info);
         }
     }
@@ -81,7 +81,7 @@ unsafe fn transfer_wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bo
         }
         (*warp).access_write = store;
         (*warp).access_lane = 0;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             if store {
                 memory.store_fragment(address as *mut u8, planes);
             } else {
@@ -127,7 +127,7 @@ unsafe fn transfer_tiles(
             planes.chunks_exact_mut(PLANE_WORDS).for_each(transpose_8x8);
         }
         (*warp).access_write = store;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             for (lane, words) in planes.chunks_exact_mut(4).enumerate() {
                 (&raw mut (*warp).access_lane).write_volatile(lane as u32);
                 let (here, there) = (words.as_mut_ptr().cast::<u8>(), addresses[lane] as *mut u8);

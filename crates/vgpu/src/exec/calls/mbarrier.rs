@@ -5,7 +5,7 @@
 
 use super::super::fiber::Warp;
 use super::super::mbarrier::{Mbarrier, MbarrierError};
-use super::{fault_and_leave, in_access, lanes_of, traps_and_waits, warp_of};
+use super::{fault_and_leave, lane_indices, traps_and_waits, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicLanes, MbarrierCode};
@@ -32,7 +32,7 @@ unsafe fn update_object(
     let (old, wrong) = unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             let old = at.read_volatile();
             let mut object = Mbarrier::unpack(old);
             let result = f(&mut object);
@@ -52,11 +52,11 @@ unsafe fn update_object(
 /// Ends the launch unless an object of the running block may lie at `address`.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 pub(super) unsafe fn check_object_address(ctx: *mut WarpCtx, site: u32, lane: usize, address: u64) {
     // SAFETY: passed on.
     unsafe {
-        let warp = warp_of(ctx);
+        let warp = warp_of_ctx(ctx);
         if !address.is_multiple_of(8) {
             fault_and_leave(warp, FaultKind::MisalignedAddress, "misaligned mbarrier", lane as u32, site, address);
         }
@@ -70,12 +70,12 @@ pub(super) unsafe fn check_object_address(ctx: *mut WarpCtx, site: u32, lane: us
 /// Counts `n` bytes at the object of `lane`, after a copy.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 pub(super) unsafe fn complete_bytes(ctx: *mut WarpCtx, site: u32, lane: usize, address: u64, n: u32) {
     // SAFETY: passed on.
     unsafe {
         check_object_address(ctx, site, lane, address);
-        update_object(warp_of(ctx), site, lane, address, |b| b.complete_bytes(n));
+        update_object(warp_of_ctx(ctx), site, lane, address, |b| b.complete_bytes(n));
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) unsafe extern "C" fn run_mbarrier_op(
     let code = MbarrierCode::decode(code);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let lanes = unsafe { &mut *lanes };
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: as above.
         unsafe { check_object_address(ctx, site, lane, lanes.address[lane]) };
     }
@@ -104,7 +104,7 @@ pub(super) unsafe extern "C" fn run_mbarrier_op(
             unsafe { traps_and_waits::yield_or_leave(ctx) };
         }
     }
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let b = lanes.b[lane] as u32;
         // SAFETY: as above.
         unsafe { lanes.result[lane] = arrive_lane(ctx, code.op, site, lane, lanes.address[lane], b) };
@@ -117,9 +117,10 @@ pub(super) unsafe extern "C" fn run_mbarrier_op(
 /// As [`update_object`].
 unsafe fn test_wait_lanes(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes, parity: bool) -> bool {
     let (mut all, mut any) = (true, false);
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: passed on.
-        let now = Mbarrier::unpack(unsafe { update_object(warp_of(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
+        let now =
+            Mbarrier::unpack(unsafe { update_object(warp_of_ctx(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
         let b = lanes.b[lane];
         let done = if parity { now.parity_phase_has_ended(b as u32) } else { now.phase_has_ended(b) };
         lanes.result[lane] = u64::from(done);
@@ -154,5 +155,5 @@ unsafe fn arrive_lane(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize,
         MbarrierOp::CopiesArrive { noinc: false } | MbarrierOp::Wait { .. } => Ok(()),
     };
     // SAFETY: passed on.
-    unsafe { update_object(warp_of(ctx), site, lane, address, change) }
+    unsafe { update_object(warp_of_ctx(ctx), site, lane, address, change) }
 }

@@ -64,13 +64,13 @@ pub static RUNTIME_CALLS: RuntimeCalls = RuntimeCalls {
 };
 
 /// The warp of a context, by the invariant of [`Warp`].
-fn warp_of(ctx: *mut WarpCtx) -> *mut Warp {
+fn warp_of_ctx(ctx: *mut WarpCtx) -> *mut Warp {
     ctx.cast()
 }
 
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn job_of<'a>(warp: *mut Warp) -> &'a GridJob<'static> {
+unsafe fn job_of_warp<'a>(warp: *mut Warp) -> &'a GridJob<'static> {
     // SAFETY: the job outlives its fibers.
     unsafe { &*(*warp).job }
 }
@@ -82,8 +82,8 @@ unsafe fn job_of<'a>(warp: *mut Warp) -> &'a GridJob<'static> {
 unsafe fn fault_and_leave(warp: *mut Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> ! {
     // SAFETY: passed on. `fail` drops everything it makes before the fiber is left.
     unsafe {
-        let job = job_of(warp);
-        job.fail_with_fault(report::of_trap(job, &*warp, kind, what, lane, site, address));
+        let job = job_of_warp(warp);
+        job.fail_with_fault(report::trap_fault(job, &*warp, kind, what, lane, site, address));
         (*warp).leave_fiber()
     }
 }
@@ -104,7 +104,7 @@ unsafe fn ensure_stack(warp: *mut Warp, site: u32) {
 }
 
 /// The lanes of a mask, ascending.
-fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+fn lane_indices(mask: u32) -> impl Iterator<Item = usize> {
     (0..WARP_LANES).filter(move |&l| mask & (1 << l) != 0)
 }
 
@@ -113,7 +113,7 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 /// # Safety
 /// `warp` runs on this fiber; `f` and the callers' frames own nothing and hold no lock.
 #[inline]
-unsafe fn in_access<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
+unsafe fn with_fault_site<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
     // SAFETY: the warp is ours; the fences keep the accesses between the two stores, as seen by
     // the signal handler on this thread.
     unsafe {
@@ -149,8 +149,8 @@ unsafe extern "C" fn check_addresses(
     bytes: u32,
     addresses: *const LaneValues,
 ) {
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: compiled code passes its context and 32 addresses.
-        unsafe { check_lane_access(warp_of(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
+        unsafe { check_lane_access(warp_of_ctx(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
     }
 }

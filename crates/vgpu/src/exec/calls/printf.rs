@@ -5,7 +5,7 @@
 //! follows C because the C library does it, one conversion at a time.
 
 use super::super::fiber::Warp;
-use super::{check_lane_access, ensure_stack, in_access, job_of, lanes_of, warp_of};
+use super::{check_lane_access, ensure_stack, job_of_warp, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
 use crate::exec::{limits, report};
@@ -56,11 +56,11 @@ pub(super) unsafe extern "C" fn vprintf(
     arguments: *const LaneValues,
     result: *mut LaneValues,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and arrays of 32 lanes.
     unsafe {
         ensure_stack(warp, site);
-        for lane in lanes_of(mask) {
+        for lane in lane_indices(mask) {
             let reader = DeviceReader { warp, site, lane };
             let n = print_one(&reader, (*format)[lane], (*arguments)[lane]);
             (*result)[lane] = u64::from(n as u32);
@@ -91,7 +91,7 @@ impl DeviceReader {
                 if n == 0 || at.is_multiple_of(4096) {
                     check_lane_access(self.warp, self.lane, self.site, at, 1);
                 }
-                let byte = in_access(self.warp, self.site, || (at as *const u8).read_volatile());
+                let byte = with_fault_site(self.warp, self.site, || (at as *const u8).read_volatile());
                 if byte == 0 {
                     break;
                 }
@@ -104,13 +104,13 @@ impl DeviceReader {
     /// An integer of `bytes` bytes in the argument buffer.
     ///
     /// # Safety
-    /// As [`Reader::string_len`].
+    /// As [`DeviceReader::string_len`].
     unsafe fn argument_word(&self, address: u64, bytes: u64) -> u64 {
         // SAFETY: checked; the buffer is aligned by the compiler, and a read of bytes needs none.
         unsafe {
             (*self.warp).access_lane = self.lane as u32;
             check_lane_access(self.warp, self.lane, self.site, address, bytes as usize);
-            in_access(self.warp, self.site, || match bytes {
+            with_fault_site(self.warp, self.site, || match bytes {
                 4 => u64::from((address as *const u32).read_unaligned()),
                 _ => (address as *const u64).read_unaligned(),
             })
@@ -190,7 +190,7 @@ struct ArgumentReader {
 
 impl ArgumentReader {
     /// # Safety
-    /// As [`Reader::string_len`].
+    /// As [`DeviceReader::string_len`].
     unsafe fn next_argument(&mut self, reader: &DeviceReader, bytes: u64) -> u64 {
         self.next = self.next.wrapping_add(bytes - 1) & !(bytes - 1);
         // SAFETY: passed on.
@@ -210,7 +210,7 @@ struct FormattedConversion {
 }
 
 /// # Safety
-/// As [`Reader::string_len`].
+/// As [`DeviceReader::string_len`].
 unsafe fn read_conversion_arguments(
     reader: &DeviceReader,
     mut c: FormatConversion,
@@ -243,7 +243,7 @@ unsafe fn read_conversion_arguments(
 /// Formats one call and queues its output; what `printf` returns.
 ///
 /// # Safety
-/// As [`Reader::string_len`].
+/// As [`DeviceReader::string_len`].
 unsafe fn print_one(reader: &DeviceReader, format: u64, arguments: u64) -> i32 {
     if format == 0 {
         return -1;
@@ -270,7 +270,7 @@ unsafe fn print_one(reader: &DeviceReader, format: u64, arguments: u64) -> i32 {
 /// Calls `plain` for literal text and `converted` for each conversion; the number of arguments.
 ///
 /// # Safety
-/// As [`Reader::string_len`].
+/// As [`DeviceReader::string_len`].
 unsafe fn parse_format(
     reader: &DeviceReader,
     text: &[u8],
@@ -387,7 +387,7 @@ fn append_c(out: &mut Vec<u8>, c: &FormatConversion, length: &[u8], value: Argum
 }
 
 pub(super) unsafe extern "C" fn assertfail(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> ! {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and arguments. Everything that owns memory is
     // gone when `report_assert` returns.
     unsafe {
@@ -423,9 +423,9 @@ unsafe fn report_assert(reader: &DeviceReader, texts: [(u64, usize); 3], line: u
         let line = format!("{text}\n");
         // SAFETY: writes a buffer to standard error; if that fails nothing can be done.
         let _ = libc::write(2, line.as_ptr().cast(), line.len());
-        let job = job_of(reader.warp);
+        let job = job_of_warp(reader.warp);
         let what = format!("assertion failed: {text}");
-        job.fail_with_fault(report::of_trap(job, warp, FaultKind::Assert, &what, lane as u32, reader.site, 0));
+        job.fail_with_fault(report::trap_fault(job, warp, FaultKind::Assert, &what, lane as u32, reader.site, 0));
     }
 }
 

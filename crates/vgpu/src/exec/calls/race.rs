@@ -1,6 +1,6 @@
 //! What compiled code reports about its accesses and synchronisation, when races are checked.
 
-use super::{fault_and_leave, job_of, lanes_of, warp_of};
+use super::{fault_and_leave, job_of_warp, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
@@ -23,15 +23,15 @@ unsafe extern "C" fn note_chunk_access(
     info: u32,
     lanes: *const ChunkAccess,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and eight lanes.
-    let (job, lanes) = unsafe { (job_of(warp), &*lanes) };
+    let (job, lanes) = unsafe { (job_of_warp(warp), &*lanes) };
     let (Some(race), Ok(w)) = (&job.race, device_window()) else { return };
     let bytes = (info & instrument::BYTES_MASK) as usize;
     let write = info & instrument::WRITE_BIT != 0;
     let mut worst: Option<(usize, RaceHazard)> = None;
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
-    for i in lanes_of(mask & 0xff) {
+    for i in lane_indices(mask & 0xff) {
         let address = lanes.address[i];
         if w.local_area().contains(address as usize) {
             continue;
@@ -53,9 +53,9 @@ unsafe extern "C" fn note_chunk_access(
 }
 
 unsafe extern "C" fn note_sync(ctx: *mut WarpCtx, what: u32) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context.
-    let (job, me) = unsafe { (job_of(warp), accessor_of_lane(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of_warp(warp), accessor_of_lane(job_of_warp(warp), warp, 0, 0, false, false)) };
     let Some(race) = &job.race else { return };
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
     match what {
@@ -73,11 +73,11 @@ unsafe extern "C" fn note_sync(ctx: *mut WarpCtx, what: u32) {
 /// An access of one lane that a function of the runtime is about to make; `info` as for compiled code.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 pub(super) unsafe fn note_lane_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
     // SAFETY: passed on.
     unsafe {
-        let job = job_of(warp);
+        let job = job_of_warp(warp);
         let Some(race) = &job.race else { return };
         let atomic = info & instrument::ATOMIC_BIT != 0;
         let who = accessor_of_lane(job, warp, lane, site, false, atomic);
@@ -96,9 +96,9 @@ pub(super) unsafe fn note_lane_access(warp: *mut Warp, lane: usize, site: u32, a
 /// # Safety
 /// The warp of `ctx` runs on this fiber.
 pub(super) unsafe fn order_after_all_warps(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: the caller's contract.
-    let (job, me) = unsafe { (job_of(warp), accessor_of_lane(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of_warp(warp), accessor_of_lane(job_of_warp(warp), warp, 0, 0, false, false)) };
     if let Some(race) = &job.race {
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
         known.order_after_all_warps(me.resident, me.block, u32::from(me.thread) / 32);
@@ -124,7 +124,7 @@ unsafe fn accessor_of_lane(
 /// Keeps a race as a finding, and ends the launch when findings are fatal.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: RaceHazard) {
     let what = format!("race: {} without an order between the two", hazard.name);
     // SAFETY: passed on.

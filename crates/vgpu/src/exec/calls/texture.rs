@@ -4,7 +4,7 @@
 //! driver has put the handle of an object.
 
 use super::super::fiber::Warp;
-use super::{check_lane_access, ensure_stack, fault_and_leave, in_access, lanes_of, warp_of};
+use super::{check_lane_access, ensure_stack, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::check;
 use crate::exec::fault::FaultKind;
@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn run_texture(
     site: u32,
     lanes: *mut TextureLanes,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     unsafe {
         ensure_stack(warp, site);
@@ -45,7 +45,7 @@ pub(super) unsafe extern "C" fn run_texture(
                 check_lane_accesses(warp, handle, &request, group, site, lanes);
             }
             let outcome = registry::with_object(handle, |object| {
-                in_access(warp, site, || run_on_object(object, &request, group, lanes))
+                with_fault_site(warp, site, || run_on_object(object, &request, group, lanes))
             });
             if let Err((lane, kind, what)) = outcome {
                 let lane = if lane == u32::MAX { first } else { lane };
@@ -57,13 +57,13 @@ pub(super) unsafe extern "C" fn run_texture(
 
 /// The lanes of `mask` with this handle.
 fn lanes_with_handle(handles: &[u64; 32], handle: u64, mask: u32) -> u32 {
-    lanes_of(mask).filter(|&l| handles[l] == handle).fold(0, |all, l| all | 1 << l)
+    lane_indices(mask).filter(|&l| handles[l] == handle).fold(0, |all, l| all | 1 << l)
 }
 
 /// The handle that a reference holds, or the handle itself.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn resolve_texref(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> u64 {
     if !device_window().is_ok_and(|w| w.contains(handle as usize)) || !handle.is_multiple_of(8) {
         return handle;
@@ -71,7 +71,7 @@ unsafe fn resolve_texref(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> 
     // SAFETY: passed on; the address was checked, and a signal is the fault of `site`.
     unsafe {
         check_lane_access(warp, lane as usize, site, handle, 8);
-        in_access(warp, site, || (handle as *const u64).read())
+        with_fault_site(warp, site, || (handle as *const u64).read())
     }
 }
 
@@ -79,7 +79,7 @@ unsafe fn resolve_texref(warp: *mut Warp, handle: u64, lane: u32, site: u32) -> 
 /// texel nearest to the coordinates.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn check_lane_accesses(
     warp: *mut Warp,
     handle: u64,
@@ -100,7 +100,7 @@ unsafe fn check_lane_accesses(
         let (mut found, mut bytes) = (0_u32, 0);
         registry::with_object(handle, |object| {
             let Some(object) = object else { return };
-            for lane in lanes_of(mask) {
+            for lane in lane_indices(mask) {
                 if let Some((address, n)) = access_kind(object, request, lanes, lane) {
                     (at[lane], bytes) = (address, n);
                     found |= 1 << lane;
@@ -110,7 +110,7 @@ unsafe fn check_lane_accesses(
         if check::enabled_checks().uses_shadow_memory() && found != 0 {
             super::check::check_lane_accesses(warp.cast(), found, site, bytes | info, &at);
         }
-        for lane in lanes_of(found) {
+        for lane in lane_indices(found) {
             super::race::note_lane_access(warp, lane, site, at[lane], u64::from(bytes), info);
         }
     }
@@ -132,7 +132,7 @@ fn access_kind(
 }
 
 /// # Safety
-/// Runs within [`in_access`].
+/// Runs within [`with_fault_site`].
 unsafe fn run_on_object(
     object: Option<&TexOrSurfObject>,
     request: &TextureRequest,
@@ -145,7 +145,7 @@ unsafe fn run_on_object(
             Some(TexOrSurfObject::Surface(_)) => ty == OpaqueType::Surface,
             None => false,
         };
-        lanes_of(mask).for_each(|l| lanes.flag[l] = u32::from(is));
+        lane_indices(mask).for_each(|l| lanes.flag[l] = u32::from(is));
         return Ok(());
     }
     if let TextureOp::Query(what) = request.op {
@@ -154,7 +154,7 @@ unsafe fn run_on_object(
             Some(TexOrSurfObject::Surface(s)) => (s, SamplerState::default()),
             None => return Err(not_this_kind("this is neither a texture nor a surface")),
         };
-        for l in lanes_of(mask) {
+        for l in lane_indices(mask) {
             lanes.results[0][l] = query::query_value(resource, &sampler, what, lanes.words[0][l]);
         }
         return Ok(());

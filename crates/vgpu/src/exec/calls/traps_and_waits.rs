@@ -3,7 +3,7 @@
 use super::super::barrier::WarpArrival;
 use super::super::block;
 use super::super::fiber::{FiberSwitch, PauseReason, Warp};
-use super::{fault_and_leave, job_of, warp_of};
+use super::{fault_and_leave, job_of_warp, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::report;
@@ -16,14 +16,14 @@ const CALLS_PER_SWITCH: u32 = 8;
 pub(super) unsafe extern "C" fn report_trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
     let (kind, what) = report::trap_kind(kind);
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { fault_and_leave(warp_of(ctx), kind, what, lane, site, address) }
+    unsafe { fault_and_leave(warp_of_ctx(ctx), kind, what, lane, site, address) }
 }
 
 pub(super) unsafe extern "C" fn leave_cancelled(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above.
     unsafe {
-        let job = job_of(warp);
+        let job = job_of_warp(warp);
         if job.interrupt_check_requested() {
             (*warp).pause_if_caller();
         }
@@ -34,18 +34,18 @@ pub(super) unsafe extern "C" fn leave_cancelled(ctx: *mut WarpCtx) {
 pub(super) unsafe extern "C" fn compile_failed(ctx: *mut WarpCtx, why: *const u8, len: usize) -> ! {
     // SAFETY: as above; the text is the caller's. All that is made is stored before the fiber is left.
     unsafe {
-        let warp = warp_of(ctx);
+        let warp = warp_of_ctx(ctx);
         let why = String::from_utf8_lossy(std::slice::from_raw_parts(why, len));
         let what = format!("cannot be compiled for lanes that part: {why}");
         drop(why);
-        let job = job_of(warp);
-        job.fail_with_fault(Fault::of_launch(FaultKind::Compile, &job.program.name, what));
+        let job = job_of_warp(warp);
+        job.fail_with_fault(Fault::launch_fault(FaultKind::Compile, &job.program.name, what));
         (*warp).leave_fiber()
     }
 }
 
 pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above.
     unsafe {
         (*warp).yields += 1;
@@ -63,8 +63,8 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
 pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
     // SAFETY: passed on; the report that is made is dropped or stored before the fiber is left.
     unsafe {
-        if job_of(warp).is_stopped() {
-            job_of(warp).note_stopped(&*warp);
+        if job_of_warp(warp).is_stopped() {
+            job_of_warp(warp).note_first_stopped_warp(&*warp);
             (*warp).leave_fiber();
         }
     }
@@ -75,7 +75,7 @@ pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
 /// # Safety
 /// As the functions above.
 pub(super) unsafe fn yield_or_leave(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
     unsafe {
         leave_if_stopped(warp);
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "C" fn barrier_call(
     arriving: u32,
     trues: u32,
 ) -> u32 {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above; only kernels compiled as waiting have barriers.
     unsafe {
         leave_if_stopped(warp);
@@ -106,9 +106,9 @@ pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> FiberS
     // SAFETY: as above.
     unsafe {
         if (*(*ctx).cancel).load(Ordering::Relaxed) != 0 {
-            leave_if_stopped(warp_of(ctx));
+            leave_if_stopped(warp_of_ctx(ctx));
         }
-        block::arrive_all(warp_of(ctx), id)
+        block::arrive_all_lanes(warp_of_ctx(ctx), id)
     }
 }
 

@@ -62,7 +62,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.check_states(&access, &place, chunk, mask.as_ref(), AccessMode::Load);
         self.note_access(&access, &place, chunk, mask.as_ref(), (AccessMode::Load, *sem), None);
         let widths: Vec<Option<RegWidth>> = dsts.iter().map(|d| d.map(|r| self.width_of_register(r))).collect();
-        let values = self.load_place(&access, &place, chunk, mask.as_ref(), &widths);
+        let values = self.load_from_location(&access, &place, chunk, mask.as_ref(), &widths);
         let guard = self.blend_mask(st, chunk);
         for (d, v) in dsts.iter().zip(values) {
             if let (Some(r), Some(v)) = (d, v) {
@@ -72,7 +72,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         Ok(())
     }
 
-    fn load_place(
+    fn load_from_location(
         &mut self,
         access: &MemAccess<'_>,
         place: &LaneLocation,
@@ -83,21 +83,21 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let LaneLocation::Strided(p) = place {
             let mask = mask.filter(|_| !p.safe);
             if p.stride == 0 && mask.is_none() {
-                return self.load_splat(access, p, widths);
+                return self.load_and_splat(access, p, widths);
             }
             if let Some(off) = self.contiguous_offset(access, p, chunk) {
                 return match mask {
                     None => self.load_contiguous(access, p.base, off, widths),
-                    Some(m) => self.load_if_all(access, (p, off), chunk, m, widths),
+                    Some(m) => self.load_if_all_active(access, (p, off), chunk, m, widths),
                 };
             }
-            return self.load_each(access, place, chunk, mask, widths);
+            return self.load_each_lane(access, place, chunk, mask, widths);
         }
-        self.load_each(access, place, chunk, mask, widths)
+        self.load_each_lane(access, place, chunk, mask, widths)
     }
 
     /// Loads `words` 32-bit words per lane from global memory.
-    pub(crate) fn copy_load(
+    pub(crate) fn async_copy_load(
         &mut self,
         src: &Addr,
         words: usize,
@@ -108,12 +108,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         let place = self.checked_location(&mut access, chunk, mask)?;
         self.check_states(&access, &place, chunk, mask, AccessMode::Load);
         self.note_access(&access, &place, chunk, mask, (AccessMode::Load, MemorySemantics::Weak), None);
-        let values = self.load_place(&access, &place, chunk, mask, &vec![Some(RegWidth::W32); words]);
+        let values = self.load_from_location(&access, &place, chunk, mask, &vec![Some(RegWidth::W32); words]);
         Ok(values.into_iter().flatten().collect())
     }
 
     /// Stores them to shared memory.
-    pub(crate) fn copy_store(
+    pub(crate) fn async_copy_store(
         &mut self,
         dst: &Addr,
         values: &[LaneParts],
@@ -124,11 +124,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         let place = self.checked_location(&mut access, chunk, mask)?;
         self.check_states(&access, &place, chunk, mask, AccessMode::Store);
         self.note_access(&access, &place, chunk, mask, (AccessMode::Store, MemorySemantics::Weak), None);
-        self.store_each(&access, &place, chunk, mask, values);
+        self.store_each_lane(&access, &place, chunk, mask, values);
         Ok(())
     }
 
-    fn load_splat(
+    fn load_and_splat(
         &mut self,
         access: &MemAccess<'_>,
         p: &ScalarAddress,
@@ -154,12 +154,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// vector access exists.
     fn contiguous_offset(&self, access: &MemAccess<'_>, p: &ScalarAddress, chunk: usize) -> Option<i32> {
         let bytes = i64::from(access.ty.bytes());
-        access.side_by_side(p).then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
+        access.is_contiguous(p).then_some(p.offset + access.elements[0] + (chunk * CHUNK_LANES) as i32 * bytes as i32)
     }
 
     /// Loads as a vector when all lanes of the chunk are active and in the window. Else an out-of-line call
     /// copies what the active lanes read to where the vector is loaded from instead.
-    fn load_if_all(
+    fn load_if_all_active(
         &mut self,
         access: &MemAccess<'_>,
         (p, off): (&ScalarAddress, i32),
@@ -309,7 +309,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn load_each(
+    fn load_each_lane(
         &mut self,
         access: &MemAccess<'_>,
         place: &LaneLocation,
@@ -447,15 +447,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         match (&place, &mask) {
             (LaneLocation::Strided(p), Some(m)) if self.contiguous_offset(&access, p, chunk).is_some() => {
                 let off = self.contiguous_offset(&access, p, chunk).unwrap_or(0);
-                self.store_if_all(&access, (p, off), chunk, m, &values[0]);
+                self.store_if_all_active(&access, (p, off), chunk, m, &values[0]);
             }
-            _ => self.store_each(&access, &place, chunk, mask.as_ref(), &values),
+            _ => self.store_each_lane(&access, &place, chunk, mask.as_ref(), &values),
         }
         Ok(())
     }
 
-    /// As [`Self::load_if_all`].
-    fn store_if_all(
+    /// As [`Self::load_if_all_active`].
+    fn store_if_all_active(
         &mut self,
         access: &MemAccess<'_>,
         (p, off): (&ScalarAddress, i32),
@@ -509,7 +509,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().unarrow(a, b)
     }
 
-    fn store_each(
+    fn store_each_lane(
         &mut self,
         access: &MemAccess<'_>,
         place: &LaneLocation,

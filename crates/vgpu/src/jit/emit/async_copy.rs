@@ -25,13 +25,13 @@ impl<'a> FunctionEmitter<'a, '_> {
                 (Some(m), Some(s)) => Some(m.iter().zip(s).map(|(&a, &b)| self.b.ins().band(a, b)).collect()),
                 (m, s) => m.clone().or_else(|| s.clone()),
             };
-            let mut values = self.copy_load(src, words, c, from_mask.as_ref())?;
+            let mut values = self.async_copy_load(src, words, c, from_mask.as_ref())?;
             if let Some(n) = &wanted {
                 for (e, v) in values.iter_mut().enumerate() {
                     *v = self.zero_bytes_beyond(v, n, e as i64 * 4);
                 }
             }
-            self.copy_store(dst, &values, c, mask.as_ref())?;
+            self.async_copy_store(dst, &values, c, mask.as_ref())?;
         }
         Ok(())
     }

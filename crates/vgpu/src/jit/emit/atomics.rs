@@ -76,7 +76,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let mut masks = vec![];
         for k in 0..CHUNKS_PER_WARP {
-            let at = self.absolute_lanes(&access, k);
+            let at = self.absolute_lane_addresses(&access, k);
             let active = self.active_mask(st, k);
             self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), AccessMode::Atomic);
             self.store_lanes64(&at, RegWidth::W64, 0, k);
@@ -99,7 +99,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             for k in 0..CHUNKS_PER_WARP {
                 let dw = self.width_of_register(*d);
                 let v = self.load_lanes64(3, k, w);
-                let v = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
                 self.write_lanes(*d, k, v, guard.as_ref());
             }
@@ -138,7 +138,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             if let Some(d) = dst {
                 let v = ops::from_lanes(&mut self.op_ctx(), w, &old);
                 let dw = self.width_of_register(*d);
-                let v = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
                 self.write_lanes(*d, k, v, guard.as_ref());
             }
@@ -309,7 +309,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.seal_block(next);
             self.b.switch_to_block(next);
         }
-        self.clear_splats();
+        self.forget_splats();
         Ok(true)
     }
 }

@@ -68,7 +68,7 @@ impl FunctionEmitter<'_, '_> {
     pub(crate) fn predicate_of_lanes(&mut self, e: &BranchEndpoints) -> Result<Vec<LaneParts>, JitError> {
         let plan = self.plan;
         let st = &plan.body.blocks[self.block].stmts[e.at];
-        self.clear_splats();
+        self.forget_splats();
         let mut masks = vec![];
         for chunk in 0..CHUNKS_PER_WARP {
             let srcs: Vec<LaneParts> =
@@ -80,7 +80,7 @@ impl FunctionEmitter<'_, '_> {
                 masks.push(parts);
             }
         }
-        self.clear_splats();
+        self.forget_splats();
         Ok(masks)
     }
 }

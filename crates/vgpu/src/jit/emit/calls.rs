@@ -40,7 +40,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.emit_indirect_call(*target, candidates, (args, rets), active, a, r)?;
             }
         }
-        self.take_results(args, rets);
+        self.load_results(args, rets);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.ins().store(trusted_mem_flags(), outer, self.frame, header::CALLER_FRAME_OFFSET);
             self.b.ins().store(trusted_mem_flags(), self.frame, self.ctx, place);
         }
-        self.call_plain(f, args);
+        self.call_outer_without_exit_check(f, args);
         if linked {
             let outer = self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, header::CALLER_FRAME_OFFSET);
             self.b.ins().store(trusted_mem_flags(), outer, self.ctx, place);
@@ -71,7 +71,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn call_plain(&mut self, f: FuncId, args: &[Value]) {
+    fn call_outer_without_exit_check(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
             super::compile::CodePart::Outer => {
                 relocations::call_target(&mut self.b, RelocTarget::ImageFunction(self.env.versions[&f]), args, None);
@@ -117,21 +117,21 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Pointers to the records of arguments and results, put together first where needed.
     fn pass_arguments(&mut self, args: &[CallArg], rets: &[CallArg]) -> (Value, Value) {
         let mut at = self.plan.argument_scratch;
-        let a = match self.plan.list_record(args) {
+        let a = match self.plan.argument_record_offset(args) {
             Some(o) => self.frame_address(o),
             None => {
                 let begin = at;
                 for arg in args {
-                    at += self.put_argument(arg, at) as i32;
+                    at += self.store_argument(arg, at) as i32;
                 }
                 self.frame_address(begin)
             }
         };
-        let r = self.plan.list_record(rets).unwrap_or(at);
+        let r = self.plan.argument_record_offset(rets).unwrap_or(at);
         (a, self.frame_address(r))
     }
 
-    fn put_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
+    fn store_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
         let (operand, w) = match arg {
             CallArg::Param(v) => {
                 let bytes = record_bytes(self.plan.f.vars[v.index()].size as u32);
@@ -147,7 +147,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         for c in 0..CHUNKS_PER_WARP {
             let v = self.operand_lanes(operand, w, c);
-            let wide = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, RegWidth::W64);
+            let wide = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, RegWidth::W64);
             for (i, &p) in wide.iter().enumerate() {
                 self.b.ins().store(trusted_mem_flags(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
             }
@@ -156,12 +156,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Distributes results that the callee left in the temporary record.
-    fn take_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
-        if self.plan.list_record(rets).is_some() {
+    fn load_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
+        if self.plan.argument_record_offset(rets).is_some() {
             return;
         }
         let mut at = self.plan.argument_scratch;
-        if self.plan.list_record(args).is_none() {
+        if self.plan.argument_record_offset(args).is_none() {
             at += args.iter().map(|a| self.plan.argument_bytes(a) as i32).sum::<i32>();
         }
         for r in rets {
@@ -175,7 +175,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                     match r {
                         CallArg::Reg(reg) => {
                             let w = self.width_of_register(*reg);
-                            let v = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
+                            let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
                             self.write_lanes(*reg, c, v, None);
                         }
                         CallArg::Param(var) => self.store_record_unit(self.plan.records[&var.0] + unit * 256, c, &v),
@@ -337,7 +337,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             _ => self.emit_assertion(active, a, site),
         }
-        self.take_results(args, rets);
+        self.load_results(args, rets);
         Ok(())
     }
 

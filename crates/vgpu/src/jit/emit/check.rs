@@ -70,10 +70,10 @@ impl<'a> FunctionEmitter<'a, '_> {
                     self.check_uniform(states, access, p, Some(chunk).filter(|_| mask.is_some() || !same), mask, mode);
                 }
             }
-            LaneLocation::Strided(p) if mode != AccessMode::Atomic && access.side_by_side(p) => {
-                self.check_side_by_side(states, access, p, chunk, mask, mode);
+            LaneLocation::Strided(p) if mode != AccessMode::Atomic && access.is_contiguous(p) => {
+                self.check_contiguous_states(states, access, p, chunk, mask, mode);
             }
-            _ => self.check_each(states, access, place, chunk, mask, mode),
+            _ => self.check_each_lane(states, access, place, chunk, mask, mode),
         }
     }
 
@@ -106,7 +106,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let mut bad: Option<Value> = None;
         for (offset, ty) in state_words(bytes) {
             let s = self.b.ins().load(ty, trusted_mem_flags(), at, offset);
-            let good = self.constant_of(ty, needed);
+            let good = self.state_constant(ty, needed);
             let missing = self.b.ins().band_not(good, s);
             let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
@@ -123,7 +123,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         if mode == AccessMode::Store && self.env.instrument.init {
             // With no lane active nothing is written; then the states stay as they are.
             for (offset, ty) in state_words(bytes) {
-                let new = self.constant_of(ty, READABLE_STATES);
+                let new = self.state_constant(ty, READABLE_STATES);
                 let old = self.b.ins().load(ty, trusted_mem_flags(), at, offset);
                 let new = self.b.ins().bor(old, new);
                 let new = any.map_or(new, |a| self.b.ins().select(a, new, old));
@@ -132,13 +132,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn constant_of(&mut self, ty: ir::Type, bits: u64) -> Value {
+    fn state_constant(&mut self, ty: ir::Type, bits: u64) -> Value {
         let kept = if ty.bits() == 64 { bits } else { bits & ((1 << ty.bits()) - 1) };
         self.b.ins().iconst(ty, kept as i64)
     }
 
     /// Eight lanes whose bytes lie one after the other: their states are a few vectors.
-    fn check_side_by_side(
+    fn check_contiguous_states(
         &mut self,
         states: ShadowStates,
         access: &MemAccess<'_>,
@@ -218,7 +218,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Lanes anywhere: the states of each for itself. Lanes that take no part read states that are
     /// always good.
-    fn check_each(
+    fn check_each_lane(
         &mut self,
         states: ShadowStates,
         access: &MemAccess<'_>,
@@ -227,7 +227,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         mask: Option<&LaneParts>,
         mode: AccessMode,
     ) {
-        let lanes = self.lanes_of_place(place, chunk);
+        let lanes = self.lane_addresses_of_location(place, chunk);
         let masks = mask.map(|m| self.widen_mask(m));
         let low = self.constant_vector(RegWidth::W64, &[states.mask as i64; 2]);
         let base = relocations::target_address(&mut self.b, RelocTarget::ShadowBase);
@@ -253,7 +253,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 all = Some(all.map_or(s, |x| self.b.ins().band(x, s)));
             }
             let Some(all) = all else { return };
-            let good = self.constant_of(ty, needed);
+            let good = self.state_constant(ty, needed);
             let missing = self.b.ins().band_not(good, all);
             let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
@@ -270,7 +270,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.emit_in_cold_block(bad, |g| g.check_lanes_out_of_line(check, &lanes, mask));
         if marks {
             for &(offset, ty) in &pieces {
-                let good = self.constant_of(ty, READABLE_STATES | WRITABLE_STATES);
+                let good = self.state_constant(ty, READABLE_STATES | WRITABLE_STATES);
                 for &a in &at {
                     let old = self.b.ins().load(ty, trusted_mem_flags(), a, offset);
                     let new = self.b.ins().bor(old, good);
@@ -281,7 +281,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The address of each lane of a chunk as vectors, of inactive lanes too.
-    fn lanes_of_place(&mut self, place: &LaneLocation, chunk: usize) -> LaneParts {
+    fn lane_addresses_of_location(&mut self, place: &LaneLocation, chunk: usize) -> LaneParts {
         match place {
             LaneLocation::PerLane(l) => l.clone(),
             LaneLocation::Strided(p) => {
@@ -344,7 +344,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         {
             return;
         }
-        let lanes = self.lanes_of_place(place, chunk);
+        let lanes = self.lane_addresses_of_location(place, chunk);
         let slot = self.lane_array_slot();
         for (i, &l) in lanes.iter().enumerate() {
             self.b.ins().stack_store(types::I64X2, l, slot, i as i32 * 16);

@@ -188,14 +188,14 @@ impl KernelSource {
         let name = &self.module.functions[self.kernel.index()].name;
         let key = code_cache.part_key(name, self.variant, &self.instrument, self.window.bits, masked);
         let key = key.map_err(|e| self.kernel_error(e))?;
-        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| codec::read_all(&bytes)) {
+        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| codec::decode_exactly(&bytes)) {
             cache_key::N_LOADED.fetch_add(1, Ordering::Relaxed);
             return Ok(part);
         }
         let part = make()?;
         if part.image().is_cacheable() {
             let mut bytes = vec![];
-            part.write(&mut bytes);
+            part.serialize(&mut bytes);
             code_cache.store.put_code(&key, &bytes);
         }
         Ok(part)

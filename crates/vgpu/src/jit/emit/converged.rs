@@ -46,9 +46,9 @@ pub(crate) fn emit_outer_function(
     g.masked_entry = Some(g.b.create_block());
     g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     g.enter_converged(lanes);
-    g.masked_call(done)?;
+    g.call_masked_and_resume(done)?;
     if !env.variant.force_masked {
-        let reached = plan.reached_converged();
+        let reached = plan.blocks_reached_converged();
         for block in (0..plan.body.blocks.len()).filter(|&b| reached[b]) {
             g.converged_block(block, done)?;
         }
@@ -166,7 +166,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Calls the function's masked version through its slot.
-    fn call_masked(&mut self) -> Option<Value> {
+    fn call_masked_version(&mut self) -> Option<Value> {
         let super::compile::CodePart::Outer = &self.env.part else { return None };
         let host = self.ctx_field(types::I64, offset_of!(WarpCtx, host));
         let slots = self.b.ins().load(types::I64, trusted_mem_flags(), host, offset_of!(HostState, slots) as i32);
@@ -177,10 +177,10 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Calls masked code and goes on where its lanes have met again.
-    fn masked_call(&mut self, done: ir::Block) -> Result<(), JitError> {
+    fn call_masked_and_resume(&mut self, done: ir::Block) -> Result<(), JitError> {
         let Some(block) = self.masked_entry else { return Ok(()) };
         self.b.switch_to_block(block);
-        let at = self.call_masked();
+        let at = self.call_masked_version();
         let resumable: Vec<usize> = self.plan.resumable.iter_bits().collect();
         let (Some(at), false) = (at, resumable.is_empty()) else {
             self.b.ins().jump(done, &[]);
@@ -276,7 +276,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         self.statement = plan.body.blocks[block].term_index;
         self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
-        self.converged_term(block, done)?;
+        self.converged_terminator(block, done)?;
         self.fill_edge_blocks();
         Ok(())
     }
@@ -288,7 +288,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         f: impl FnOnce(&mut Self) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
         let Some(guard) = stmts[0].guard.filter(|g| self.class_of_register(g.reg).is_scalar()) else { return f(self) };
-        let p = self.scalar_now(guard.reg)[0];
+        let p = self.current_scalar(guard.reg)[0];
         let (then, next) = (self.b.create_block(), self.b.create_block());
         if guard.negated {
             self.b.ins().brif(p, next, &[], then, &[]);
@@ -307,7 +307,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// The value of a register, for a later spill: one entry when scalar, else one per chunk.
     pub(crate) fn snapshot_register(&mut self, r: Reg) -> SmallVec<[LaneParts; 4]> {
         if self.class_of_register(r).is_scalar() {
-            return SmallVec::from_iter([self.scalar_now(r)]);
+            return SmallVec::from_iter([self.current_scalar(r)]);
         }
         (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(r, c)).collect()
     }
@@ -335,13 +335,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A flag that is not zero when a check fails, in any chunk.
-    pub(crate) fn failed_check(&mut self, check: StrideCheck) -> Value {
+    pub(crate) fn failed_stride_check(&mut self, check: StrideCheck) -> Value {
         let (StrideCheck::NoWrap { class, .. } | StrideCheck::NonNegative { class, .. }) = check;
-        let LaneClass::Chunked(_) = class else { return self.one_failed_check(check, WARP_LANES) };
+        let LaneClass::Chunked(_) = class else { return self.failed_chunk_stride_check(check, WARP_LANES) };
         let flags: Vec<Value> = (0..CHUNKS_PER_WARP)
             .map(|chunk| {
                 self.current_chunk = Some(chunk);
-                let flag = self.one_failed_check(check, CHUNK_LANES);
+                let flag = self.failed_chunk_stride_check(check, CHUNK_LANES);
                 self.current_chunk = None;
                 flag
             })
@@ -349,11 +349,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.fold_values(&flags, |g, a, b| g.b.ins().bor(a, b))
     }
 
-    fn one_failed_check(&mut self, check: StrideCheck, lanes: usize) -> Value {
+    fn failed_chunk_stride_check(&mut self, check: StrideCheck, lanes: usize) -> Value {
         match check {
             StrideCheck::NoWrap { operand, class, signed } => {
                 let reach = class.lane_stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
-                self.one_wrap_check(operand, signed, reach)
+                self.wrap_check(operand, signed, reach)
             }
             StrideCheck::NonNegative { operand, bits, .. } => {
                 let width = if bits == 64 { RegWidth::W64 } else { RegWidth::W32 };
@@ -363,7 +363,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn one_wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
+    fn wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
         let base = self.scalar_operand(operand, RegWidth::W32)[0];
         if signed {
             let wide = self.b.ins().sextend(types::I64, base);
@@ -380,7 +380,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Goes back to the beginning of the block in masked code if a check failed.
-    pub(crate) fn flush_checks(&mut self, flags: &mut Vec<Value>) {
+    pub(crate) fn branch_if_checks_failed(&mut self, flags: &mut Vec<Value>) {
         let Some(all) = flags.drain(..).reduce(|a, b| self.b.ins().bor(a, b)) else { return };
         let (leave, next) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
@@ -426,7 +426,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn converged_term(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
+    fn converged_terminator(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
         let plan = self.plan;
         match &plan.body.blocks[block].term {
             Terminator::Jump(to) => {
@@ -492,7 +492,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (t, f) = (self.copy_edge_block(block, taken), self.copy_edge_block(block, fall));
         let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
         if self.class_of_register(guard.reg).is_scalar() {
-            let p = self.scalar_now(guard.reg)[0];
+            let p = self.current_scalar(guard.reg)[0];
             self.b.ins().brif(p, t, &[], f, &[]);
             return Ok(());
         }
@@ -582,7 +582,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn converged_table(&mut self, block: usize, index: Reg, targets: &[usize]) {
         let edges: Vec<ir::Block> = targets.iter().map(|&t| self.copy_edge_block(block, t)).collect();
         if self.class_of_register(index) == LaneClass::Uniform {
-            let i = self.scalar_now(index)[0];
+            let i = self.current_scalar(index)[0];
             self.jump_table(i, &edges);
             return;
         }

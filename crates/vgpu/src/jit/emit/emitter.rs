@@ -106,7 +106,7 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     pub(crate) chunk_values: Vec<(Reg, LaneParts)>,
     /// What accesses under masks have in common within a segment.
     pub(crate) cse: CommonSubexpressions,
-    /// See [`FunctionEmitter::scratch`].
+    /// See [`FunctionEmitter::lane_array_slot`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Operands of a texture instruction.
     pub(crate) texture_slot: Option<ir::StackSlot>,
@@ -269,11 +269,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         {
             return p.clone();
         }
-        self.scalar_now(r)
+        self.current_scalar(r)
     }
 
     /// The scalar of a register at the current point of the emitted code.
-    pub(crate) fn scalar_now(&mut self, r: Reg) -> LaneParts {
+    pub(crate) fn current_scalar(&mut self, r: Reg) -> LaneParts {
         let RegisterStorage::Converged(vars) = &self.store else { return LaneParts::new() };
         match vars[r.index()].clone() {
             RegisterVariables::Scalar(v) => v.iter().map(|&v| self.b.use_var(v)).collect(),
@@ -327,7 +327,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             }
             RegisterVariables::PerChunk(c) => {
                 for (chunk, list) in c.iter().enumerate() {
-                    let values = self.chunk_scalar(parts, class, chunk);
+                    let values = self.first_lane_of_chunk(parts, class, chunk);
                     for (&v, &p) in list.iter().zip(&values) {
                         self.b.def_var(v, p);
                     }
@@ -338,7 +338,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// The value of a chunk's first lane, of a scalar value of class `class_of_register`.
-    pub(crate) fn chunk_scalar(&mut self, parts: &LaneParts, class: LaneClass, chunk: usize) -> LaneParts {
+    pub(crate) fn first_lane_of_chunk(&mut self, parts: &LaneParts, class: LaneClass, chunk: usize) -> LaneParts {
         match class {
             LaneClass::Chunked(_) => {
                 let n = parts.len() / CHUNKS_PER_WARP;
@@ -400,7 +400,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     ) -> LaneParts {
         let stride = class.lane_stride().unwrap_or(0);
         let (first, before) = match class {
-            LaneClass::Chunked(_) => (self.chunk_scalar(scalar, class, chunk), 0),
+            LaneClass::Chunked(_) => (self.first_lane_of_chunk(scalar, class, chunk), 0),
             _ => (scalar.clone(), chunk * CHUNK_LANES),
         };
         let key = (first[0], if stride == 0 { CHUNKS_PER_WARP } else { before }, w as u8, stride);
@@ -422,7 +422,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Forgets vectors made from scalars: what follows is not dominated by them, or is far away.
-    pub(crate) fn clear_splats(&mut self) {
+    pub(crate) fn forget_splats(&mut self) {
         self.splats.clear();
     }
 
@@ -458,7 +458,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, bits);
             }
             let parts = self.read_lanes(r, chunk);
-            return ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, from, w);
+            return ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, from, w);
         }
         if let Some(p) = ops::immediate_parts(&mut self.op_ctx(), EmitShape::Chunk, &o, w) {
             return p;
@@ -483,9 +483,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             let mut parts = self.read_scalar(r);
             if let Some(chunk) = self.current_chunk {
                 let class = self.plan.classes.class_of(r);
-                parts = self.chunk_scalar(&parts, class, chunk);
+                parts = self.first_lane_of_chunk(&parts, class, chunk);
             }
-            return ops::fit_source(&mut self.op_ctx(), EmitShape::Scalar, &parts, from, w);
+            return ops::narrow_source(&mut self.op_ctx(), EmitShape::Scalar, &parts, from, w);
         }
         if let Some(p) = ops::immediate_parts(&mut self.op_ctx(), EmitShape::Scalar, &o, w) {
             return p;
@@ -496,7 +496,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             _ => smallvec![],
         };
         match (self.current_chunk, self.plan.classes.operand_class(o)) {
-            (Some(chunk), class @ LaneClass::Affine(_)) => self.chunk_scalar(&v, class, chunk),
+            (Some(chunk), class @ LaneClass::Affine(_)) => self.first_lane_of_chunk(&v, class, chunk),
             _ => v,
         }
     }

@@ -295,7 +295,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             Terminator::Table { index, targets } => self.set_pcs_and_dispatch(|g, c| {
                 let i = g.read_lanes(*index, c);
                 let from = g.width_of_register(*index);
-                let i = ops::fit_source(&mut g.op_ctx(), super::values::EmitShape::Chunk, &i, from, RegWidth::W32);
+                let i = ops::narrow_source(&mut g.op_ctx(), super::values::EmitShape::Chunk, &i, from, RegWidth::W32);
                 g.table_targets(&i, targets)
             }),
         }

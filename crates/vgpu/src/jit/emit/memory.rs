@@ -57,7 +57,7 @@ impl<'x> MemAccess<'x> {
         MemAccess { space, ty, addr, elements }
     }
     /// Whether lanes touch one range without gaps, of elements that have a vector form.
-    pub(crate) fn side_by_side(&self, p: &ScalarAddress) -> bool {
+    pub(crate) fn is_contiguous(&self, p: &ScalarAddress) -> bool {
         let bytes = i64::from(self.ty.bytes());
         self.elements.len() == 1 && p.stride == bytes && bytes <= 8
     }
@@ -100,7 +100,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.add_offset(base, at)
             }
         };
-        ops::fit_source(&mut self.op_ctx(), super::values::EmitShape::Scalar, &[v], RegWidth::W64, w)
+        ops::narrow_source(&mut self.op_ctx(), super::values::EmitShape::Scalar, &[v], RegWidth::W64, w)
     }
 
     fn shared_offset(&self, v: SharedVar) -> u32 {
@@ -113,7 +113,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let class = self.plan.classes.operand_class(o);
         let scalar = self.symbol_scalar(s, off, RegWidth::W64);
         let lanes = self.expand_scalar(&scalar, RegWidth::W64, class, chunk);
-        ops::fit_source(&mut self.op_ctx(), super::values::EmitShape::Chunk, &lanes, RegWidth::W64, w)
+        ops::narrow_source(&mut self.op_ctx(), super::values::EmitShape::Chunk, &lanes, RegWidth::W64, w)
     }
 
     /// Whether the address needs no check because it is made of a symbol.
@@ -257,16 +257,16 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         if let Some(p) = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
             // Lanes side by side are checked where they are accessed, unless their states are looked at.
-            let later = access.side_by_side(&p) && self.env.instrument.memory.is_none();
+            let later = access.is_contiguous(&p) && self.env.instrument.memory.is_none();
             if let (false, false, Some(m)) = (p.checked, later, mask) {
                 self.check_scalar(access, &p, Some((chunk, Some(m))));
             }
             return Ok(LaneLocation::Strided(p));
         }
         if self.is_symbol_address(access.addr) && self.is_masked() {
-            return self.symbol_place(access);
+            return self.symbol_location(access);
         }
-        let lanes = self.absolute_lanes(access, chunk);
+        let lanes = self.absolute_lane_addresses(access, chunk);
         if !self.is_symbol_address(access.addr) {
             self.check_lanes(access, &lanes, chunk, mask);
         }
@@ -274,7 +274,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// An address that masked code knows to be uniform or affine because it is a symbol's.
-    fn symbol_place(&mut self, access: &MemAccess<'_>) -> Result<LaneLocation, JitError> {
+    fn symbol_location(&mut self, access: &MemAccess<'_>) -> Result<LaneLocation, JitError> {
         let AddrBase::Symbol(s) = access.addr.base else {
             return Err(self.statement_error("address without a symbol"));
         };
@@ -287,7 +287,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Absolute addresses of the lanes of a chunk.
-    pub(crate) fn absolute_lanes(&mut self, access: &MemAccess<'_>, chunk: usize) -> LaneParts {
+    pub(crate) fn absolute_lane_addresses(&mut self, access: &MemAccess<'_>, chunk: usize) -> LaneParts {
         let a = access.addr;
         let lanes = match a.base {
             AddrBase::Reg(r) => self.operand_lanes(Operand::Reg(r), RegWidth::W64, chunk),
@@ -296,7 +296,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 ops::splat_constant(&mut self.op_ctx(), super::values::EmitShape::Chunk, RegWidth::W64, 0)
             }
         };
-        let lanes = self.add_to_all(&lanes, a.offset);
+        let lanes = self.add_to_all_lanes(&lanes, a.offset);
         if access.space != Space::Shared {
             return lanes;
         }
@@ -312,7 +312,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             .collect()
     }
 
-    pub(crate) fn add_to_all(&mut self, lanes: &LaneParts, offset: i64) -> LaneParts {
+    pub(crate) fn add_to_all_lanes(&mut self, lanes: &LaneParts, offset: i64) -> LaneParts {
         if offset == 0 {
             return lanes.clone();
         }

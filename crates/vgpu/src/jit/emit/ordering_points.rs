@@ -22,7 +22,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     pub(crate) fn emit_ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
         self.statement = st.index;
         self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
-        self.clear_splats();
+        self.forget_splats();
         self.b.ins().sequence_point();
         match &*st.inst {
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
@@ -56,7 +56,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         self.note_sync(&st.inst);
         self.b.ins().sequence_point();
-        self.clear_splats();
+        self.forget_splats();
         if last {
             (0..CHUNKS_PER_WARP).for_each(|c| self.write_back(c));
         }
@@ -117,7 +117,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 for c in 0..CHUNKS_PER_WARP {
                     let w = self.width_of_register(*dst);
                     let lanes = self.expand_scalar(&LaneParts::from_slice(&[v]), RegWidth::W64, LaneClass::Uniform, c);
-                    let lanes = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &lanes, RegWidth::W64, w);
+                    let lanes = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &lanes, RegWidth::W64, w);
                     self.write_lanes(*dst, c, lanes, None);
                 }
                 Ok(())

@@ -38,7 +38,7 @@ pub(crate) enum RelocTarget {
     RaceAccess,
     /// [`crate::jit::instrument::RaceCalls::sync`]
     RaceSync,
-    /// [`crate::jit::Instrument::local_function_target`]
+    /// [`crate::jit::Instrument::local`]
     LocalMemory,
     /// A variable of the module, by its number.
     ModuleVariable(u32),

@@ -144,7 +144,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 stmt_uses(st, carry, &mut |r| regs.push(r));
                 for r in regs {
                     if self.class_of_register(r).is_scalar() && !self.sunk_uniforms.contains(&r) {
-                        let p = self.scalar_now(r);
+                        let p = self.current_scalar(r);
                         self.scalar_results[k].scalars.push((r, p));
                     }
                 }
@@ -154,10 +154,10 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 continue;
             }
             if let Some(check) = crate::jit::simt::stride_checks::stride_check(&self.plan.classes, st) {
-                pending.push(self.failed_check(check));
+                pending.push(self.failed_stride_check(check));
             }
             if !ops::is_pure(&st.inst) {
-                self.flush_checks(&mut pending);
+                self.branch_if_checks_failed(&mut pending);
             }
             self.scalar_results[k].done = true;
             let class = exec.result_lane_class();
@@ -170,7 +170,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 }
             }
         }
-        self.flush_checks(&mut pending);
+        self.branch_if_checks_failed(&mut pending);
         self.prepare_addresses(stmts)?;
         Ok(lanes)
     }
@@ -205,7 +205,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             }
             let carry = self.plan.body.carry_flag();
             if ops::reads_carry(&st.inst) {
-                srcs.push(self.scalar_now(carry));
+                srcs.push(self.current_scalar(carry));
             }
             let results = self.lower_pure(EmitShape::Scalar, &st.inst, &srcs)?;
             self.note_address_base(st, &results);
@@ -250,7 +250,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
         for ((r, w), parts) in ops::dest_registers(inst).into_iter().zip(out) {
             let to = self.width_of_register(r);
-            let parts = ops::fit_result(&mut self.op_ctx(), shape, inst, &parts, w, to);
+            let parts = ops::extend_result(&mut self.op_ctx(), shape, inst, &parts, w, to);
             results.push((r, parts));
         }
         Ok(results)

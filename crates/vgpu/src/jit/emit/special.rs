@@ -129,7 +129,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 return ops::splat_scalar(&mut self.op_ctx(), w, &v);
             }
         };
-        ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &words, RegWidth::W32, w)
+        ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &words, RegWidth::W32, w)
     }
 
     fn lane_masks(&mut self, s: SpecialReg, chunk: usize) -> LaneParts {
@@ -227,7 +227,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let v = self.operand_lanes(*src, RegWidth::W64, chunk);
                 let v: LaneParts = v.iter().map(|&p| self.convert_address(p, *space, *to)).collect();
                 let w = self.width_of_register(*dst);
-                let v = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
                 let guard = self.blend_mask(st, chunk);
                 self.write_lanes(*dst, chunk, v, guard.as_ref());
                 Ok(())

@@ -2,7 +2,7 @@
 //! atomics of several elements and of 128 bits.
 //!
 //! Operands travel in the scratch slot as arrays of 32 values of 64 bits, in the order of
-//! [`WideLanes`], which begins like [`AtomicLanes`](crate::jit::runtime::AtomicLanes).
+//! [`crate::jit::runtime::WideLanes`], which begins like [`AtomicLanes`](crate::jit::runtime::AtomicLanes).
 
 use super::check::AccessMode;
 use super::emitter::FunctionEmitter;
@@ -46,7 +46,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     ) {
         let access = MemAccess::new(space, ty, addr, 1);
         for k in 0..CHUNKS_PER_WARP {
-            let at = self.absolute_lanes(&access, k);
+            let at = self.absolute_lane_addresses(&access, k);
             if let Some(mode) = check {
                 let active = self.active_mask(st, k);
                 self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), mode);
@@ -63,7 +63,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Calls a function of the runtime with context, code, active lanes, site and the arrays.
-    fn call_lanes(&mut self, st: &Stmt<'_>, f: RelocTarget, code: u32) {
+    fn call_runtime_with_lanes(&mut self, st: &Stmt<'_>, f: RelocTarget, code: u32) {
         let active = self.active_bits(st);
         let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
@@ -73,12 +73,15 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Writes an array to a register.
-    fn take_result(&mut self, st: &Stmt<'_>, dst: Reg, array: i32, w: RegWidth) {
+    fn load_result_array(&mut self, st: &Stmt<'_>, dst: Reg, array: i32, w: RegWidth) {
         for k in 0..CHUNKS_PER_WARP {
             let v = self.load_lanes64(array, k, w);
             let dw = self.width_of_register(dst);
-            let v =
-                if w == RegWidth::Pred { v } else { ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw) };
+            let v = if w == RegWidth::Pred {
+                v
+            } else {
+                ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw)
+            };
             let guard = self.blend_mask(st, k);
             self.write_lanes(dst, k, v, guard.as_ref());
         }
@@ -94,10 +97,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let Some(limit) = b {
             self.store_operand(*limit, RegWidth::W32, OPERAND_C_ARRAY);
         }
-        self.call_lanes(st, runtime!(mbarrier), MbarrierCode { op: *op, limited: b.is_some() }.encode());
+        self.call_runtime_with_lanes(st, runtime!(mbarrier), MbarrierCode { op: *op, limited: b.is_some() }.encode());
         if let Some(d) = dst {
             let w = if matches!(op, MbarrierOp::Wait { .. }) { RegWidth::Pred } else { RegWidth::W64 };
-            self.take_result(st, *d, RESULT_ARRAY, w);
+            self.load_result_array(st, *d, RESULT_ARRAY, w);
         }
         Ok(())
     }
@@ -113,7 +116,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let code = BulkCode { to_shared: *to == Space::Shared, signals: barrier.is_some(), reduce: *reduce };
         let Some(code) = code.encode() else { return Err(self.unsupported_error("this `cp.reduce.async.bulk`")) };
-        self.call_lanes(st, runtime!(bulk_copy), code);
+        self.call_runtime_with_lanes(st, runtime!(bulk_copy), code);
         Ok(())
     }
 
@@ -128,7 +131,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let elements = if e == 0 { srcs.len() as u32 } else { 1 };
             let code = AtomicCode { op: *op, ty: *ty, shared: false, returns: dsts.is_some(), elements };
             let Some(code) = code.encode() else { return Err(self.unsupported_error(&format!("an atomic on {ty:?}"))) };
-            self.call_lanes(st, runtime!(atomic), code);
+            self.call_runtime_with_lanes(st, runtime!(atomic), code);
             if let Some(d) = dsts.as_ref().and_then(|d| d[e]) {
                 results.push((d, self.load_result_lanes(RESULT_ARRAY, w)));
             }
@@ -137,7 +140,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         for (d, chunks) in results {
             for (k, v) in chunks.into_iter().enumerate() {
                 let dw = self.width_of_register(d);
-                let v = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
                 self.write_lanes(d, k, v, guard.as_ref());
             }
@@ -163,7 +166,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
         }
         let exchanges = *op == AtomOp::Exch;
-        self.call_lanes(st, runtime!(atomic_128), u32::from(exchanges));
+        self.call_runtime_with_lanes(st, runtime!(atomic_128), u32::from(exchanges));
         if let Some(d) = dst {
             for k in 0..CHUNKS_PER_WARP {
                 let mut v = self.load_lanes64(5, k, RegWidth::W64);

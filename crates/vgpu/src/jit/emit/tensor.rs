@@ -1,5 +1,5 @@
 //! Matrix instructions: the registers of all lanes go to the stack as planes (see
-//! [`crate::softmath::emit_matrix`]), a Rust function does the work for the whole warp, and its planes
+//! [`crate::softmath::matrix`]), a Rust function does the work for the whole warp, and its planes
 //! come back as registers.
 //!
 //! All 32 lanes have to be there. In masked code that is checked; a warp that is not whole faults.
@@ -130,7 +130,7 @@ impl FunctionEmitter<'_, '_> {
         let slot = self.matrix_slot();
         let access = MemAccess::new(space, Type::B8, addr, 1);
         for c in 0..CHUNKS_PER_WARP {
-            let lanes = self.absolute_lanes(&access, c);
+            let lanes = self.absolute_lane_addresses(&access, c);
             self.store_parts(slot, c as i32 * 64, &lanes);
         }
         let (w, repeat) = match form {

@@ -35,7 +35,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         Ok(())
     }
 
-    /// The slot for the operands; it is too large to share with [`FunctionEmitter::scratch`].
+    /// The slot for the operands; it is too large to share with [`FunctionEmitter::lane_array_slot`].
     fn texture_slot(&mut self) -> StackSlot {
         if let Some(slot) = self.texture_slot {
             return slot;
@@ -118,7 +118,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let array = offset_of!(TextureLanes, wide) + i * 2 * LANE_ARRAY_BYTES;
             for chunk in 0..CHUNKS_PER_WARP {
                 let parts = self.operand_lanes(o, w, chunk);
-                let parts = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, RegWidth::W64);
+                let parts = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, RegWidth::W64);
                 self.store_array(slot, array + chunk * 64, &parts);
             }
         }
@@ -165,7 +165,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             };
             let parts = self.load_array(slot, at, w);
             let own = self.width_of_register(d);
-            let parts = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, own);
+            let parts = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, own);
             self.write_lanes(d, chunk, parts, guard.as_ref());
         }
         let flag = match inst {

@@ -278,7 +278,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Stores an operand's lanes, zero-extended to 64 bits, as one array of the scratch slot.
     pub(crate) fn store_lanes64(&mut self, parts: &LaneParts, w: RegWidth, array: i32, chunk: usize) {
         let slot = self.lane_array_slot();
-        let wide = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, parts, w, RegWidth::W64);
+        let wide = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, parts, w, RegWidth::W64);
         for (i, &p) in wide.iter().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, array * 256 + chunk as i32 * 64 + i as i32 * 16);
         }
@@ -290,11 +290,11 @@ impl<'a> FunctionEmitter<'a, '_> {
             .map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16))
             .collect();
         if w == RegWidth::Pred {
-            let words = ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, RegWidth::W32);
+            let words = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, RegWidth::W32);
             let zero = self.splat32(0);
             return words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect();
         }
-        ops::fit_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, w)
+        ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, w)
     }
 
     #[allow(clippy::too_many_arguments)]

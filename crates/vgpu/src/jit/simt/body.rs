@@ -271,7 +271,7 @@ impl<'m> BlockBuilder<'m> {
     fn label_target(&self, l: rtcg_ptx::ast::Label) -> usize {
         STATEMENT_TARGET_BIT + self.f.label_targets[l.index()] as usize
     }
-    fn control_term(&self, inst: &Inst) -> Terminator {
+    fn control_terminator(&self, inst: &Inst) -> Terminator {
         match inst {
             Inst::Bra { target, .. } => Terminator::Jump(self.label_target(*target)),
             Inst::Brx { index, targets } => {
@@ -283,7 +283,7 @@ impl<'m> BlockBuilder<'m> {
         }
     }
     fn add_control(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst) {
-        let term = self.control_term(inst);
+        let term = self.control_terminator(inst);
         let Some(guard) = guard else {
             if let Terminator::Unreachable = term {
                 self.current.push(Stmt {

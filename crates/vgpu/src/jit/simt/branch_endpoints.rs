@@ -46,7 +46,11 @@ pub(crate) fn find_comparison(
     let st = &block.stmts[at];
     let Inst::Setp { cmp, ty, combine: None, dst: Some(_), dst2: None, a, b: c, .. } = *st.inst else { return None };
     let integer = !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
-    if !integer || st.guard.is_some() || !classes.same_width(a, ty) || !classes.same_width(c, ty) {
+    if !integer
+        || st.guard.is_some()
+        || !classes.is_register_of_type_width(a, ty)
+        || !classes.is_register_of_type_width(c, ty)
+    {
         return None;
     }
     let (affine, stride, bound, cmp) = match (classes.operand_class(a), classes.operand_class(c)) {

@@ -362,7 +362,9 @@ impl RegisterClasses {
             }
         };
         match inst {
-            Mov { ty, dst, src } if matches!(ty.bits(), 32 | 64) && self.same_widths(*src, *ty, *dst, *ty) => {
+            Mov { ty, dst, src }
+                if matches!(ty.bits(), 32 | 64) && self.are_registers_of_type_widths(*src, *ty, *dst, *ty) =>
+            {
                 result(ty.bits(), self.operand_stride(*src)?)
             }
             Unary { op: UnaryOp::Not | UnaryOp::Neg, ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
@@ -399,7 +401,10 @@ impl RegisterClasses {
                 result(ty.bits(), stride)
             }
             Cvt { dty, sty, mods, dst, a, .. }
-                if is_word(*dty) && is_word(*sty) && !mods.sat && self.same_widths(*a, *sty, *dst, *dty) =>
+                if is_word(*dty)
+                    && is_word(*sty)
+                    && !mods.sat
+                    && self.are_registers_of_type_widths(*a, *sty, *dst, *dty) =>
             {
                 result(dty.bits(), self.operand_stride(*a)?)
             }
@@ -408,14 +413,14 @@ impl RegisterClasses {
     }
 
     /// An immediate, or a register exactly as wide as `ty`.
-    pub(crate) fn same_width(&self, o: Operand, ty: Type) -> bool {
+    pub(crate) fn is_register_of_type_width(&self, o: Operand, ty: Type) -> bool {
         !matches!(o, Operand::Reg(r) if self.widths[r.index()] != RegWidth::of_type(ty))
     }
 
     /// Whether source and destination are exactly as wide as their types: a wider register is extended
     /// lane by lane.
-    fn same_widths(&self, src: Operand, sty: Type, dst: Reg, dty: Type) -> bool {
-        self.same_width(src, sty) && self.same_width(Operand::Reg(dst), dty)
+    fn are_registers_of_type_widths(&self, src: Operand, sty: Type, dst: Reg, dty: Type) -> bool {
+        self.is_register_of_type_width(src, sty) && self.is_register_of_type_width(Operand::Reg(dst), dty)
     }
 
     /// The stride of a product with at most one affine factor, whose other factor is a constant.

@@ -1,4 +1,4 @@
-//! Facts about the control-flow graph of a [`Body`]: dominators, post-dominators, loops,
+//! Facts about the control-flow graph of a [`FunctionBody`]: dominators, post-dominators, loops,
 //! liveness. Assumes that blocks are numbered with every reachable block once.
 
 use super::body::{FunctionBody, stmt_defs, stmt_uses};

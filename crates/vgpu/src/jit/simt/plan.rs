@@ -141,7 +141,7 @@ impl<'m> FunctionPlan<'m> {
         plan.lay_out_slots();
         plan.lay_out_records()?;
         if !variant.force_masked {
-            plan.find_resumable(&ipdom);
+            plan.find_resumable_blocks(&ipdom);
         }
         Ok(plan)
     }
@@ -236,7 +236,7 @@ impl<'m> FunctionPlan<'m> {
 
     /// The frame offset of the record of a whole argument list, if its variables lie as the
     /// callee expects them.
-    pub(crate) fn list_record(&self, list: &[CallArg]) -> Option<i32> {
+    pub(crate) fn argument_record_offset(&self, list: &[CallArg]) -> Option<i32> {
         let mut first = None;
         let mut next = 0;
         for a in list {
@@ -263,7 +263,7 @@ impl<'m> FunctionPlan<'m> {
     }
 
     /// The blocks that converged code can come to.
-    pub(crate) fn reached_converged(&self) -> Vec<bool> {
+    pub(crate) fn blocks_reached_converged(&self) -> Vec<bool> {
         let mut reached = vec![false; self.body.blocks.len()];
         let mut next: Vec<usize> = self.resumable.iter_bits().chain([0]).collect();
         while let Some(block) = next.pop() {
@@ -282,7 +282,7 @@ impl<'m> FunctionPlan<'m> {
     }
 
     /// Lanes meet again at the post-dominators of the branches where they part.
-    fn find_resumable(&mut self, ipdom: &[Option<usize>]) {
+    fn find_resumable_blocks(&mut self, ipdom: &[Option<usize>]) {
         for (b, block) in self.body.blocks.iter().enumerate() {
             if self.classes.may_diverge(&block.term)
                 && let Some(p) = ipdom[b]

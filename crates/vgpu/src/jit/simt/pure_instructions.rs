@@ -51,7 +51,7 @@ pub fn source_operands(inst: &Inst) -> SourceOperands {
     use Inst::*;
     match inst {
         Unary { ty, a, .. } => smallvec![(*a, RegWidth::of_type(*ty))],
-        Binary { op, ty, a, b, .. } => smallvec![(*a, RegWidth::of_type(*ty)), (*b, second_width(*op, *ty))],
+        Binary { op, ty, a, b, .. } => smallvec![(*a, RegWidth::of_type(*ty)), (*b, second_operand_width(*op, *ty))],
         Ternary { op, ty, a, b, c, .. } => {
             let [wa, wb, wc] = ternary_widths(*op, *ty);
             smallvec![(*a, wa), (*b, wb), (*c, wc)]
@@ -99,11 +99,11 @@ pub fn dest_registers(inst: &Inst) -> DestRegs {
     match inst {
         Unary { op, ty, dst, .. } => smallvec![(*dst, unary_result(*op, *ty))],
         Binary { op, ty, dst, .. } => {
-            let w = if *op == BinaryOp::MulWide { double(*ty) } else { RegWidth::of_type(*ty) };
+            let w = if *op == BinaryOp::MulWide { double_width(*ty) } else { RegWidth::of_type(*ty) };
             smallvec![(*dst, w)]
         }
         Ternary { op, ty, dst, .. } => {
-            let w = if *op == TernaryOp::MadWide { double(*ty) } else { RegWidth::of_type(*ty) };
+            let w = if *op == TernaryOp::MadWide { double_width(*ty) } else { RegWidth::of_type(*ty) };
             smallvec![(*dst, w)]
         }
         Bfi { ty, dst, .. }
@@ -141,7 +141,7 @@ fn unary_result(op: UnaryOp, ty: Type) -> RegWidth {
     }
 }
 
-fn second_width(op: BinaryOp, ty: Type) -> RegWidth {
+fn second_operand_width(op: BinaryOp, ty: Type) -> RegWidth {
     match op {
         BinaryOp::Shl | BinaryOp::Shr => RegWidth::W32,
         _ => RegWidth::of_type(ty),
@@ -151,14 +151,14 @@ fn second_width(op: BinaryOp, ty: Type) -> RegWidth {
 fn ternary_widths(op: TernaryOp, ty: Type) -> [RegWidth; 3] {
     let w = RegWidth::of_type(ty);
     match op {
-        TernaryOp::MadWide => [w, w, double(ty)],
+        TernaryOp::MadWide => [w, w, double_width(ty)],
         TernaryOp::Bfe => [w, RegWidth::W32, RegWidth::W32],
         _ => [w; 3],
     }
 }
 
 /// The width of twice the bits of `ty`.
-fn double(ty: Type) -> RegWidth {
+fn double_width(ty: Type) -> RegWidth {
     match ty.bits() {
         16 => RegWidth::W32,
         32 => RegWidth::W64,

@@ -12,7 +12,7 @@ fn synthetic_statement(inst: Inst, index: u32) -> Stmt<'static> {
     Stmt { guard: None, merges_old_values: true, inst: Cow::Owned(inst), index }
 }
 
-fn in_record(symbol: Symbol) -> Addr {
+fn param_record_address(symbol: Symbol) -> Addr {
     Addr { base: AddrBase::Symbol(symbol), offset: 0 }
 }
 
@@ -24,7 +24,7 @@ fn load_param(number: usize, param: &Param, reg: Reg) -> Inst {
         scope: None,
         nc: false,
         dsts: vec![Some(reg)],
-        addr: in_record(Symbol::Param(number as u32)),
+        addr: param_record_address(Symbol::Param(number as u32)),
     }
 }
 
@@ -34,7 +34,7 @@ fn store_result(number: usize, param: &Param, reg: Reg) -> Inst {
         ty: param.ty,
         sem: MemorySemantics::Weak,
         scope: None,
-        addr: in_record(Symbol::Return(number as u32)),
+        addr: param_record_address(Symbol::Return(number as u32)),
         srcs: vec![Operand::Reg(reg)],
     }
 }

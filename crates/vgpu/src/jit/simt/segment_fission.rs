@@ -22,7 +22,7 @@ const MAX_LIVE_VECTORS_AT_CUT: usize = 11;
 /// A segment with fewer cuts is emitted as one piece.
 const MIN_CUTS: usize = 2;
 
-/// The ends of the pieces of each of a block's segments (as [`super::segments::split`] gives them),
+/// The ends of the pieces of each of a block's segments (as [`super::segments::split_into_segments`] gives them),
 /// counted from the segment's begin. `live` are the registers that are read after the block.
 pub(crate) fn fission_points(
     body: &FunctionBody<'_>,

@@ -69,7 +69,7 @@ pub(crate) fn split_into_segments(
         }
         if i > begin
             && (uniform_guard(st) != uniform_guard(&stmts[i - 1])
-                || guard_changed(classes, carry, stmts, begin, i, masked))
+                || is_guard_overwritten(classes, carry, stmts, begin, i, masked))
         {
             close(&mut begin, i, &mut stored);
         }
@@ -97,7 +97,7 @@ pub(crate) fn split_into_segments(
 }
 
 /// A uniform guard is evaluated once per segment, so its register must not change inside.
-fn guard_changed(
+fn is_guard_overwritten(
     classes: &RegisterClasses,
     carry: Reg,
     stmts: &[Stmt<'_>],

@@ -98,11 +98,11 @@ pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut RegisterPlanes<
         use super::simd::x86::{Avx2Vector, Avx512Vector};
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
         fn floats_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
-            floats_sized::<Avx512Vector>(form, planes, quickly);
+            multiply_floats_by_size::<Avx512Vector>(form, planes, quickly);
         }
         #[target_feature(enable = "avx2")]
         fn floats_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
-            floats_sized::<Avx2Vector>(form, planes, quickly);
+            multiply_floats_by_size::<Avx2Vector>(form, planes, quickly);
         }
         if form.shape.n >= 16 && super::has_avx512() {
             // SAFETY: the processor has these instructions.
@@ -113,30 +113,37 @@ pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut RegisterPlanes<
             return unsafe { floats_avx2(form, planes, quickly) };
         }
     }
-    floats_sized::<PortableVector>(form, planes, quickly);
+    multiply_floats_by_size::<PortableVector>(form, planes, quickly);
 }
 
 #[inline(always)]
-fn floats_sized<L: SimdVector>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+fn multiply_floats_by_size<L: SimdVector>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
     if super::matrices_fit(form, 256) {
-        floats_of::<L, 256>(form, planes, quickly);
+        multiply_floats_planes::<L, 256>(form, planes, quickly);
     } else {
-        floats_of::<L, 1024>(form, planes, quickly);
+        multiply_floats_planes::<L, 1024>(form, planes, quickly);
     }
 }
 
 #[inline(always)]
-fn floats_of<L: SimdVector, const CAP: usize>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+fn multiply_floats_planes<L: SimdVector, const CAP: usize>(
+    form: &MatrixProduct,
+    planes: &mut RegisterPlanes<'_>,
+    quickly: bool,
+) {
     let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
-    if !(quickly && floats_by::<L, CAP>(form, &mut all)) {
-        super::exact_floats(form, &mut all);
+    if !(quickly && multiply_floats_simd::<L, CAP>(form, &mut all)) {
+        super::multiply_floats_exactly(form, &mut all);
     }
     all.pack_results(form, planes);
 }
 
 /// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
 #[inline(always)]
-fn floats_by<L: SimdVector, const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) -> bool {
+fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
+    form: &MatrixProduct,
+    all: &mut UnpackedMatrices<CAP>,
+) -> bool {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let (mut a, mut b, mut c) =
         (AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new());
@@ -178,7 +185,7 @@ fn floats_by<L: SimdVector, const CAP: usize>(form: &MatrixProduct, all: &mut Un
 fn result_bits(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
-            *o = nearest_half(v.to_bits());
+            *o = round_to_nearest_half(v.to_bits());
         }
     } else {
         for (o, v) in out.iter_mut().zip(sums) {
@@ -189,7 +196,7 @@ fn result_bits(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
 
 /// The half nearest to a finite number.
 #[inline(always)]
-fn nearest_half(bits: u32) -> u32 {
+fn round_to_nearest_half(bits: u32) -> u32 {
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
@@ -222,22 +229,22 @@ impl<const CAP: usize> TensorCoreStep<'_, CAP> {
             let (a, ea) = (self.a.values().add(i * self.k), self.a.exponents().add(i * self.k));
             let (b, eb) = (self.b.values().add(j), self.b.exponents().add(j));
             let at = i * self.n + j;
-            let mut top = L::max(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
+            let mut top = L::max_int(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
             for l in self.steps.clone() {
-                let e = L::add(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
-                top = L::max(top, e);
+                let e = L::add_int(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
+                top = L::max_int(top, e);
             }
             let scale = L::scale_of_exponent(top);
             // Two sums, because seventeen terms may need 33 bits.
-            let mut even = L::to_int_truncating(L::mul(L::load_f(sums.values().add(at)), scale));
+            let mut even = L::to_int_truncating(L::mul_float(L::load_f(sums.values().add(at)), scale));
             let mut odd = L::splat_i(0);
             let term = |l: usize| {
-                let product = L::mul(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
-                L::to_int_truncating(L::mul(product, scale))
+                let product = L::mul_float(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
+                L::to_int_truncating(L::mul_float(product, scale))
             };
             for l in self.steps.clone().step_by(2) {
-                even = L::add(even, term(l));
-                odd = L::add(odd, term(l + 1));
+                even = L::add_int(even, term(l));
+                odd = L::add_int(odd, term(l + 1));
             }
             L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish_sum(even, odd, top, self.odd));
         }

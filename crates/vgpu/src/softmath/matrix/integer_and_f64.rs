@@ -11,11 +11,11 @@ pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut RegisterPlane
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
         fn integers_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-            integers_sized(form, planes);
+            multiply_integers_by_size(form, planes);
         }
         #[target_feature(enable = "avx2")]
         fn integers_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-            integers_sized(form, planes);
+            multiply_integers_by_size(form, planes);
         }
         if super::has_avx512() {
             // SAFETY: the processor has these instructions.
@@ -26,34 +26,38 @@ pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut RegisterPlane
             return unsafe { integers_avx2(form, planes) };
         }
     }
-    integers_sized(form, planes);
+    multiply_integers_by_size(form, planes);
 }
 
 #[inline(always)]
-fn integers_sized(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-    if super::matrices_fit(form, 512) { integers_in::<512>(form, planes) } else { integers_in::<2048>(form, planes) }
-}
-
-#[inline(always)]
-fn integers_in<const CAP: usize>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
-    pack::sign_extend(form.a, &mut all.a);
-    pack::sign_extend(form.b, &mut all.b);
-    integers_of(form, &mut all);
-    all.pack_results(form, planes);
-}
-
-#[inline(always)]
-fn integers_of<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
-    match form.shape.n {
-        8 => integers_by::<8, CAP>(form, all),
-        16 => integers_by::<16, CAP>(form, all),
-        _ => integers_by::<32, CAP>(form, all),
+fn multiply_integers_by_size(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    if super::matrices_fit(form, 512) {
+        multiply_integers_planes::<512>(form, planes)
+    } else {
+        multiply_integers_planes::<2048>(form, planes)
     }
 }
 
 #[inline(always)]
-fn integers_by<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+fn multiply_integers_planes<const CAP: usize>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
+    pack::sign_extend(form.a, &mut all.a);
+    pack::sign_extend(form.b, &mut all.b);
+    multiply_integers_by_n(form, &mut all);
+    all.pack_results(form, planes);
+}
+
+#[inline(always)]
+fn multiply_integers_by_n<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+    match form.shape.n {
+        8 => multiply_integers_unrolled::<8, CAP>(form, all),
+        16 => multiply_integers_unrolled::<16, CAP>(form, all),
+        _ => multiply_integers_unrolled::<32, CAP>(form, all),
+    }
+}
+
+#[inline(always)]
+fn multiply_integers_unrolled<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     for i in 0..m {
         let mut sums = [0_i32; N];

@@ -2,11 +2,11 @@
 //!
 //! A register of all lanes is a *plane*: 32 words, lane after lane (64 words, low half first, for
 //! registers of 64 bits). [`layout`] says where the elements of a fragment lie in its planes,
-//! [`exact`] what a product of floats is, [`vector`] computes the same quickly.
+//! [`exact`] what a product of floats is, [`fast_float`] computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
 //! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
-//! [`exact::dot`]).
+//! [`exact::exact_dot`]).
 
 pub mod exact;
 mod fast_float;
@@ -58,7 +58,7 @@ pub fn product_reference(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) 
 
 fn compute_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
     if form.is_by_quad_pairs() {
-        return quad_pairs(form, planes);
+        return multiply_by_quad_pairs(form, planes);
     }
     match form.a {
         MatrixType::F64 => integer_and_f64::multiply_doubles(form, planes),
@@ -156,7 +156,7 @@ fn k_per_step(form: &MatrixProduct) -> usize {
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
-fn exact_floats<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let per_step = k_per_step(form);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
@@ -175,7 +175,7 @@ fn exact_floats<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatric
 }
 
 /// `mma.m8n8k4` of halves: four products, each by eight lanes.
-fn quad_pairs(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
     let half = |planes: &[u32], at: layout::FragmentPosition| {
         u64::from(planes[at.register * PLANE_WORDS + at.lane] >> at.bit & 0xffff)
     };

@@ -17,9 +17,9 @@ pub(super) unsafe trait SimdVector {
     unsafe fn store_f(at: *mut f32, v: Self::Floats);
     unsafe fn splat_f(v: f32) -> Self::Floats;
     unsafe fn splat_i(v: i32) -> Self::Ints;
-    unsafe fn mul(a: Self::Floats, b: Self::Floats) -> Self::Floats;
-    unsafe fn add(a: Self::Ints, b: Self::Ints) -> Self::Ints;
-    unsafe fn max(a: Self::Ints, b: Self::Ints) -> Self::Ints;
+    unsafe fn mul_float(a: Self::Floats, b: Self::Floats) -> Self::Floats;
+    unsafe fn add_int(a: Self::Ints, b: Self::Ints) -> Self::Ints;
+    unsafe fn max_int(a: Self::Ints, b: Self::Ints) -> Self::Ints;
     /// To an integer, towards zero.
     unsafe fn to_int_truncating(v: Self::Floats) -> Self::Ints;
     /// `2^(25 - top)`
@@ -63,15 +63,15 @@ unsafe impl SimdVector for PortableVector {
         [v; 8]
     }
     #[inline(always)]
-    unsafe fn mul(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
+    unsafe fn mul_float(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
         std::array::from_fn(|i| a[i] * b[i])
     }
     #[inline(always)]
-    unsafe fn add(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
+    unsafe fn add_int(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
         std::array::from_fn(|i| a[i].wrapping_add(b[i]))
     }
     #[inline(always)]
-    unsafe fn max(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
+    unsafe fn max_int(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
         std::array::from_fn(|i| a[i].max(b[i]))
     }
     #[inline(always)]
@@ -156,17 +156,17 @@ pub(super) mod x86 {
             unsafe { _mm256_set1_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn mul(a: __m256, b: __m256) -> __m256 {
+        unsafe fn mul_float(a: __m256, b: __m256) -> __m256 {
             // SAFETY: by contract.
             unsafe { _mm256_mul_ps(a, b) }
         }
         #[inline(always)]
-        unsafe fn add(a: __m256i, b: __m256i) -> __m256i {
+        unsafe fn add_int(a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: by contract.
             unsafe { _mm256_add_epi32(a, b) }
         }
         #[inline(always)]
-        unsafe fn max(a: __m256i, b: __m256i) -> __m256i {
+        unsafe fn max_int(a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: by contract.
             unsafe { _mm256_max_epi32(a, b) }
         }
@@ -261,17 +261,17 @@ pub(super) mod x86 {
             unsafe { _mm512_set1_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn mul(a: __m512, b: __m512) -> __m512 {
+        unsafe fn mul_float(a: __m512, b: __m512) -> __m512 {
             // SAFETY: by contract.
             unsafe { _mm512_mul_ps(a, b) }
         }
         #[inline(always)]
-        unsafe fn add(a: __m512i, b: __m512i) -> __m512i {
+        unsafe fn add_int(a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: by contract.
             unsafe { _mm512_add_epi32(a, b) }
         }
         #[inline(always)]
-        unsafe fn max(a: __m512i, b: __m512i) -> __m512i {
+        unsafe fn max_int(a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: by contract.
             unsafe { _mm512_max_epi32(a, b) }
         }

@@ -163,7 +163,7 @@ enum ContiguousRun {
 /// An element in memory, and a register.
 trait MemoryWord: Copy {
     fn widen_to_u64(self) -> u64;
-    fn cut(v: u64) -> Self;
+    fn truncate_from_u64(v: u64) -> Self;
 }
 
 macro_rules! word {
@@ -171,7 +171,7 @@ macro_rules! word {
         fn widen_to_u64(self) -> u64 {
             self as u64
         }
-        fn cut(v: u64) -> Self {
+        fn truncate_from_u64(v: u64) -> Self {
             v as $ty
         }
     })* };
@@ -196,15 +196,15 @@ unsafe fn load_run<E: MemoryWord, R: MemoryWord>(from: *const u8, run: Contiguou
                 for (g, e) in elements.into_iter().enumerate() {
                     // The first of a register's elements comes first and clears the others.
                     let low = if bit == 0 { 0 } else { planes[g * 4].widen_to_u64() };
-                    planes[g * 4] = R::cut(low | e.widen_to_u64() << bit);
+                    planes[g * 4] = R::truncate_from_u64(low | e.widen_to_u64() << bit);
                 }
             }
             ContiguousRun::Pairs { lane } => {
                 let elements = from.cast::<[E; 8]>().read_unaligned();
                 let planes = &mut planes[lane..][..PLANE_WORDS + 4];
                 for t in 0..4 {
-                    planes[t] = R::cut(elements[2 * t].widen_to_u64());
-                    planes[PLANE_WORDS + t] = R::cut(elements[2 * t + 1].widen_to_u64());
+                    planes[t] = R::truncate_from_u64(elements[2 * t].widen_to_u64());
+                    planes[PLANE_WORDS + t] = R::truncate_from_u64(elements[2 * t + 1].widen_to_u64());
                 }
             }
         }
@@ -224,11 +224,13 @@ unsafe fn store_run<E: MemoryWord, R: MemoryWord>(to: *mut u8, run: ContiguousRu
                 to.cast::<[R; 4]>().write_unaligned(words);
             }
             ContiguousRun::Spread { lane, bit } => {
-                let elements: [E; 8] = std::array::from_fn(|g| E::cut(planes[lane + g * 4].widen_to_u64() >> bit));
+                let elements: [E; 8] =
+                    std::array::from_fn(|g| E::truncate_from_u64(planes[lane + g * 4].widen_to_u64() >> bit));
                 to.cast::<[E; 8]>().write_unaligned(elements);
             }
             ContiguousRun::Pairs { lane } => {
-                let element = |i: usize| E::cut(planes[lane + i % 2 * PLANE_WORDS + i / 2].widen_to_u64());
+                let element =
+                    |i: usize| E::truncate_from_u64(planes[lane + i % 2 * PLANE_WORDS + i / 2].widen_to_u64());
                 to.cast::<[E; 8]>().write_unaligned(std::array::from_fn(element));
             }
         }

@@ -105,7 +105,7 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
         .map(|(i, ((op, width), reg))| match reg {
             Some((_, have)) => {
                 let parts = load(&mut cx, shape, *have, input, i);
-                ops::fit_source(&mut cx, shape, &parts, *have, *width)
+                ops::narrow_source(&mut cx, shape, &parts, *have, *width)
             }
             None => ops::immediate_parts(&mut cx, shape, op, *width).unwrap(),
         })
@@ -119,7 +119,7 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
     dests.extend(ops::writes_carry(&case.inst).then_some(RegWidth::Pred));
     assert_eq!(results.len(), dests.len(), "{}", case.text);
     for (i, (width, (_, have))) in dests.iter().zip(&case.dsts).enumerate() {
-        let parts = ops::fit_result(&mut cx, shape, &case.inst, &results[i], *width, *have);
+        let parts = ops::extend_result(&mut cx, shape, &case.inst, &results[i], *width, *have);
         store(&mut cx, shape, *have, &parts, output, i);
     }
     cx.b.ins().return_(&[]);

@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{FpMods, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser, icmp_const, keep_if,
-    map1, select_lanes, shl_const, sshr_const, type_of,
+    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser,
+    icmp_const, map1, select_lanes, select_or_zero, shl_const, sshr_const,
 };
 use super::{LaneParts, OpCtx, float as fp, half};
 
@@ -30,8 +30,8 @@ pub(super) fn lower_approx(
     match ty {
         Type::F32 => Some(map1(cx, a, |cx, x| lower_single(cx, op, mods, x))),
         Type::F16x2 | Type::BF16x2 => {
-            let element = fp::pair_element(ty)?;
-            fp::by_half(cx, std::slice::from_ref(a), |cx, srcs| lower_approx(cx, op, element, mods, &srcs[0]))
+            let element = fp::element_of_half_pair(ty)?;
+            fp::emit_per_half(cx, std::slice::from_ref(a), |cx, srcs| lower_approx(cx, op, element, mods, &srcs[0]))
         }
         // The subnormals of bfloat16 are subnormal in single precision too.
         Type::F16 | Type::BF16 if !mods.ftz || ty == Type::BF16 => {
@@ -117,7 +117,7 @@ fn exp2_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let field = shl_const(cx, t, 23);
     let r = cx.b.ins().iadd(p, field);
     let normal = fcmp_const(cx, FloatCC::GreaterThanOrEqual, x, 0xc2fc_0000);
-    let r = keep_if(cx, normal, r);
+    let r = select_or_zero(cx, normal, r);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
     let canonical = const_of_type_like(cx, r, 0x7fff_ffff);
     select_lanes(cx, nan, canonical, r)
@@ -161,14 +161,14 @@ fn emit_log2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let shift = const_of_type_like(cx, y, 24);
     let lower = cx.b.ins().isub(exponent, shift);
     let exponent = select_lanes(cx, small, lower, exponent);
-    let ty = type_of(cx, x);
+    let ty = clif_type_of(cx, x);
     let exponent = cx.b.ins().fcvt_from_sint(ty, exponent);
     let r = cx.b.ins().fadd(exponent, log);
-    log_of_special(cx, x, r)
+    log2_of_special_values(cx, x, r)
 }
 
 /// The logarithms of zero, infinity, negative numbers and NaN.
-fn log_of_special(cx: &mut OpCtx<'_, '_>, x: Value, r: Value) -> Value {
+fn log2_of_special_values(cx: &mut OpCtx<'_, '_>, x: Value, r: Value) -> Value {
     let infinity = const_of_type_like(cx, x, 0x7f80_0000);
     let infinite = cx.b.ins().fcmp(FloatCC::Equal, x, infinity);
     let r = select_lanes(cx, infinite, infinity, r);

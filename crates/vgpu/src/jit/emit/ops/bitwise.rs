@@ -5,7 +5,7 @@ use rtcg_ptx::ast::{Operand, PrmtMode, Type};
 
 use super::clif_helpers::{and_const, const_of_type_like, map1, map2, shl_const, sshr_const, ushr_const};
 use super::int::immediate_value;
-use super::lane_parts::as_type;
+use super::lane_parts::bitcast_to;
 use super::{EmitShape, LaneParts, OpCtx};
 use crate::softmath::int::prmt_selector;
 
@@ -132,9 +132,9 @@ pub(super) fn prmt_constant(
     };
     let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
     Some(map2(cx, a, b, |cx, x, y| {
-        let (x, y) = (as_type(cx, x, types::I8X16), as_type(cx, y, types::I8X16));
+        let (x, y) = (bitcast_to(cx, x, types::I8X16), bitcast_to(cx, y, types::I8X16));
         let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
         let r = cx.b.ins().shuffle(x, y, mask);
-        as_type(cx, r, types::I32X4)
+        bitcast_to(cx, r, types::I32X4)
     }))
 }

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
 
 use super::clif_helpers::{and_const, float, float_cmp, map1, map2, ushr_const};
-use super::lane_parts::{blend_lanes, even_words, has_lanes, magnitude_source, sign_extend};
+use super::lane_parts::{blend_lanes, is_constant_splat, low_words_of_64_bit_lanes, magnitude_source, sign_extend};
 use super::{
     EmitShape, LaneParts, OpCtx, RegWidth, UnsupportedInst, float as fp, half, helper, moves, soft, splat_constant,
 };
@@ -44,7 +44,7 @@ impl Comparison {
         shape: EmitShape,
         srcs: &[LaneParts],
     ) -> Result<[LaneParts; 2], UnsupportedInst> {
-        let ty = half_of(self.ty);
+        let ty = half_type_of_pair(self.ty);
         let halves = [false, true].map(|high| {
             let mut pick = |p: &LaneParts| {
                 map1(cx, p, |cx, v| if high { ushr_const(cx, v, 16) } else { and_const(cx, v, 0xffff) })
@@ -98,7 +98,7 @@ impl Comparison {
 
     fn compare_floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
         // How programs ask for NaN: only that is not at most infinity. Its sign does not matter.
-        if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && has_lanes(cx, y, 0x7f80_0000) {
+        if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && is_constant_splat(cx, y, 0x7f80_0000) {
             let x = float(cx, x);
             let x = magnitude_source(cx, x).unwrap_or(x);
             return cx.b.ins().fcmp(FloatCC::Unordered, x, x);
@@ -145,7 +145,7 @@ pub(super) fn is_supported(cmp: CmpOp, ty: Type) -> bool {
 }
 
 /// The type of one half of a pair.
-pub(super) fn half_of(ty: Type) -> Type {
+pub(super) fn half_type_of_pair(ty: Type) -> Type {
     match ty {
         Type::F16x2 => Type::F16,
         Type::BF16x2 => Type::BF16,
@@ -166,7 +166,7 @@ pub(super) fn to_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, masks: Lane
     if shape == EmitShape::Scalar || width != RegWidth::W64 {
         return masks;
     }
-    masks.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect()
+    masks.chunks(2).map(|pair| low_words_of_64_bit_lanes(cx, pair[0], pair[1])).collect()
 }
 
 fn int_cc(cmp: CmpOp, signed: bool) -> Option<IntCC> {
@@ -216,12 +216,12 @@ fn float_compare(cx: &mut OpCtx<'_, '_>, cmp: CmpOp, x: Value, y: Value) -> Valu
 /// `set`: the predicate as a number of type `dty`: all ones or 1.0 for true.
 pub(super) fn set_value(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, p: &LaneParts) -> LaneParts {
     let width = RegWidth::of_type(dty);
-    let yes = splat_constant(cx, shape, width, true_bits(dty));
+    let yes = splat_constant(cx, shape, width, true_bits_of_set(dty));
     let no = splat_constant(cx, shape, width, 0);
     blend_lanes(cx, shape, p, &yes, &no, width)
 }
 
-fn true_bits(dty: Type) -> u64 {
+fn true_bits_of_set(dty: Type) -> u64 {
     match dty {
         Type::F32 => 0x3f80_0000,
         Type::F16 | Type::F16x2 => 0x3c00,
@@ -232,7 +232,7 @@ fn true_bits(dty: Type) -> u64 {
 }
 
 /// `set` of a pair type: both halves of the result.
-pub(super) fn set_pair(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, halves: &[LaneParts; 2]) -> LaneParts {
+pub(super) fn emit_set_pair(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, halves: &[LaneParts; 2]) -> LaneParts {
     let element = match dty {
         Type::F16x2 => Type::F16,
         Type::BF16x2 => Type::BF16,

@@ -5,7 +5,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{FpMods, Rounding, Type};
 
 use super::clif_helpers::{
-    and_const, by_lane, const_of_type_like, float, float_as_bits, map1, map2, select_lanes, shl_const, type_of,
+    and_const, clif_type_of, const_of_type_like, emit_per_lane, float, float_as_bits, map1, map2, select_lanes,
+    shl_const,
 };
 use super::lane_parts::{extend_to_64_bit, narrow_to_32_bit, sign_extend};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, float as fp, half, rounding};
@@ -58,7 +59,7 @@ fn int_to_int(
     })
 }
 
-fn to_nearest(mods: &FpMods) -> bool {
+fn rounds_to_nearest(mods: &FpMods) -> bool {
     matches!(mods.rnd, Rounding::Default | Rounding::Rn)
 }
 
@@ -73,8 +74,8 @@ fn int_to_float(
     let (signed, small) = (sty.is_signed(), sty.bits() < 32);
     // A double holds any 32-bit integer, single precision any 16-bit one: no rounding then.
     let exact = dty == Type::F64 && sty.bits() <= 32 || dty == Type::F32 && small;
-    let directed = dty == Type::F32 && sty.bits() == 32 && !to_nearest(mods);
-    if mods.sat || !(to_nearest(mods) || exact || directed) {
+    let directed = dty == Type::F32 && sty.bits() == 32 && !rounds_to_nearest(mods);
+    if mods.sat || !(rounds_to_nearest(mods) || exact || directed) {
         return None;
     }
     if directed {
@@ -87,7 +88,7 @@ fn int_to_float(
         _ => a.clone(),
     };
     match (dty, sty.bits()) {
-        (Type::F32, 64) => Some(by_lane(cx, shape, &[(&a, RegWidth::W64)], RegWidth::W32, |cx, v| {
+        (Type::F32, 64) => Some(emit_per_lane(cx, shape, &[(&a, RegWidth::W64)], RegWidth::W32, |cx, v| {
             let r = if signed {
                 cx.b.ins().fcvt_from_sint(types::F32, v[0])
             } else {
@@ -98,9 +99,9 @@ fn int_to_float(
         (Type::F32, _) => {
             // Small unsigned numbers are positive 32-bit ones, which convert faster.
             let signed = signed || small;
-            Some(map1(cx, &a, |cx, x| to_float(cx, signed, x)))
+            Some(map1(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x)))
         }
-        (Type::F64, 64) => Some(map1(cx, &a, |cx, x| to_float(cx, signed, x))),
+        (Type::F64, 64) => Some(map1(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x))),
         (Type::F64, _) => Some(int_to_double_bits(cx, shape, signed || small, &a)),
         _ => None,
     }
@@ -123,7 +124,7 @@ pub(super) fn int_to_double_bits(cx: &mut OpCtx<'_, '_>, shape: EmitShape, signe
         .into_iter()
         .map(|x| {
             let wide = if signed { cx.b.ins().swiden_low(x) } else { cx.b.ins().uwiden_low(x) };
-            to_float(cx, signed, wide)
+            int_to_same_size_float(cx, signed, wide)
         })
         .collect()
 }
@@ -134,8 +135,8 @@ fn spread_words(cx: &mut OpCtx<'_, '_>, a: &LaneParts) -> LaneParts {
 }
 
 /// Integer to the float of the same size, as bits.
-fn to_float(cx: &mut OpCtx<'_, '_>, signed: bool, x: Value) -> Value {
-    let ty = match type_of(cx, x) {
+fn int_to_same_size_float(cx: &mut OpCtx<'_, '_>, signed: bool, x: Value) -> Value {
+    let ty = match clif_type_of(cx, x) {
         types::I32 => types::F32,
         types::I64 => types::F64,
         types::I32X4 => types::F32X4,
@@ -172,7 +173,7 @@ fn float_to_int(
 }
 
 fn single_to_int(cx: &mut OpCtx<'_, '_>, dty: Type, mods: &FpMods, x: Value) -> Value {
-    let int = if type_of(cx, x).is_vector() { types::I32X4 } else { types::I32 };
+    let int = if clif_type_of(cx, x).is_vector() { types::I32X4 } else { types::I32 };
     let x = if mods.ftz { fp::flush_subnormals(cx, x) } else { x };
     let x = float(cx, x);
     // Truncation is what the conversion itself does.
@@ -254,13 +255,13 @@ fn float_to_float(
         (Type::F64, Type::F32) => {
             // With `.ftz` the operand goes through single-precision arithmetic first.
             let a = if mods.ftz { map1(cx, a, fp::canonicalize_nan) } else { a.clone() };
-            let wide = rounding::in_double(cx, shape, mods, &a);
+            let wide = rounding::single_bits_to_double(cx, shape, mods, &a);
             Some(map1(cx, &wide, |cx, x| {
                 let x = float_as_bits(cx, x);
                 fp::finish_result(cx, mods, x)
             }))
         }
-        (Type::F32, Type::F64) if to_nearest(mods) => {
+        (Type::F32, Type::F64) if rounds_to_nearest(mods) => {
             let singles = rounding::round_nearest(cx, shape, mods, a);
             Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
         }
@@ -270,7 +271,7 @@ fn float_to_float(
         }
         (Type::F64, Type::F16 | Type::BF16) if !mods.sat => {
             let singles = half::widen_halves(cx, sty, a);
-            let wide = rounding::in_double(cx, shape, &FpMods::default(), &singles);
+            let wide = rounding::single_bits_to_double(cx, shape, &FpMods::default(), &singles);
             Some(map1(cx, &wide, float_as_bits))
         }
         (Type::F32, Type::BF16) => {
@@ -281,7 +282,7 @@ fn float_to_float(
             let wide = half::widen_halves(cx, sty, a);
             Some(map1(cx, &wide, |cx, x| fp::finish_result(cx, mods, x)))
         }
-        (Type::F16 | Type::BF16, Type::F32) if to_nearest(mods) && !mods.relu => {
+        (Type::F16 | Type::BF16, Type::F32) if rounds_to_nearest(mods) && !mods.relu => {
             // Conversions to half precision do not flush, whatever is written.
             let flushes = mods.ftz && dty == Type::BF16;
             let a = map1(cx, a, |cx, x| {

@@ -9,14 +9,14 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BinaryOp, FpMods, Rounding, TernaryOp, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser, icmp_const, map1,
-    map2, map3, select_lanes, shl_const, type_of, ushr_const,
+    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser,
+    icmp_const, map1, map2, map3, select_lanes, shl_const, ushr_const,
 };
 use super::half;
-use super::lane_parts::{is_loaded, negated_source};
+use super::lane_parts::{is_load_result, negated_source};
 use super::rounding::{
-    SUBNORMAL_SCALE, demote_to_single, directed_flushed, directed_sum, flush_scaled, from_double, in_double,
-    join_demoted, promote_again,
+    SUBNORMAL_SCALE, demote_to_single, directed_flushed, directed_sum, double_to_single_rounded, flush_scaled,
+    join_demoted_halves, promote_again, single_bits_to_double,
 };
 use super::{EmitShape, LaneParts, OpCtx};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
@@ -28,12 +28,12 @@ const ONE_F32: u64 = 0x3f80_0000;
 
 /// Subnormal single-precision bits become a zero of their sign; 64-bit values are left alone.
 pub(super) fn flush_subnormals(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).lane_bits() != 32 {
+    if clif_type_of(cx, x).lane_bits() != 32 {
         return x;
     }
     let exponent = and_const(cx, x, EXPONENT_MASK_F32);
     let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
-    if type_of(cx, x).is_vector() {
+    if clif_type_of(cx, x).is_vector() {
         let all_but_sign = ushr_const(cx, tiny, 1);
         return cx.b.ins().band_not(x, all_but_sign);
     }
@@ -43,7 +43,7 @@ pub(super) fn flush_subnormals(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 
 /// Replaces NaN bits by the one NaN that single-precision arithmetic gives.
 pub(super) fn canonicalize_nan(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).lane_bits() != 32 {
+    if clif_type_of(cx, x).lane_bits() != 32 {
         return x;
     }
     let f = float(cx, x);
@@ -54,7 +54,7 @@ pub(super) fn canonicalize_nan(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 
 /// Clamps to [+0, 1]; NaN becomes +0.
 pub(super) fn saturate_to_unit(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
+    let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
     let f = float(cx, x);
     let (zero, one) = (const_of_type_like(cx, f, 0), const_of_type_like(cx, f, one_bits));
     let positive = float_greater(cx, f, zero);
@@ -86,7 +86,7 @@ pub(super) fn load_operand(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> V
     float(cx, x)
 }
 
-fn to_nearest(mods: &FpMods) -> bool {
+fn rounds_to_nearest(mods: &FpMods) -> bool {
     matches!(mods.rnd, Rounding::Default | Rounding::Rn)
 }
 
@@ -104,8 +104,8 @@ pub(super) fn lower_float_binary(
     mods: &FpMods,
     srcs: &[LaneParts],
 ) -> Option<LaneParts> {
-    if let Some(element) = pair_element(ty) {
-        return by_half(cx, srcs, |cx, srcs| lower_float_binary(cx, shape, op, element, mods, srcs));
+    if let Some(element) = element_of_half_pair(ty) {
+        return emit_per_half(cx, srcs, |cx, srcs| lower_float_binary(cx, shape, op, element, mods, srcs));
     }
     if !is_native_type(ty, mods) {
         return None;
@@ -114,7 +114,7 @@ pub(super) fn lower_float_binary(
         return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| emit_copysign(cx, ty, a, b)));
     }
     if matches!(ty, Type::F16 | Type::BF16) {
-        return half_binary(cx, op, ty, mods, srcs);
+        return lower_half_binary(cx, op, ty, mods, srcs);
     }
     match op {
         BinaryOp::Min | BinaryOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
@@ -123,11 +123,12 @@ pub(super) fn lower_float_binary(
         BinaryOp::Min | BinaryOp::Max if ty == Type::F64 => {
             Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if to_nearest(mods) => {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if rounds_to_nearest(mods) => {
             Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if ty == Type::F32 => {
-            let (a, b) = (in_double(cx, shape, mods, &srcs[0]), in_double(cx, shape, mods, &srcs[1]));
+            let (a, b) =
+                (single_bits_to_double(cx, shape, mods, &srcs[0]), single_bits_to_double(cx, shape, mods, &srcs[1]));
             let rounded = map2(cx, &a, &b, |cx, x, y| match op {
                 // A product is exact; a quotient that double precision rounds to a single-precision
                 // number is that number, so its error need not be known.
@@ -140,14 +141,14 @@ pub(super) fn lower_float_binary(
                     directed_sum(cx, mods, x, y)
                 }
             });
-            Some(from_double(cx, shape, mods, &rounded))
+            Some(double_to_single_rounded(cx, shape, mods, &rounded))
         }
         _ => None,
     }
 }
 
 /// The element type of a pair of 16-bit floats.
-pub(super) fn pair_element(ty: Type) -> Option<Type> {
+pub(super) fn element_of_half_pair(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
         Type::BF16x2 => Some(Type::BF16),
@@ -156,7 +157,7 @@ pub(super) fn pair_element(ty: Type) -> Option<Type> {
 }
 
 /// Does `f` to the low and to the high halves and puts the results together.
-pub(super) fn by_half(
+pub(super) fn emit_per_half(
     cx: &mut OpCtx<'_, '_>,
     srcs: &[LaneParts],
     mut f: impl FnMut(&mut OpCtx<'_, '_>, &[LaneParts]) -> Option<LaneParts>,
@@ -178,7 +179,13 @@ fn emit_copysign(cx: &mut OpCtx<'_, '_>, ty: Type, a: Value, b: Value) -> Value 
     cx.b.ins().bor(sign, magnitude)
 }
 
-fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinaryOp, ty: Type, mods: &FpMods, srcs: &[LaneParts]) -> Option<LaneParts> {
+fn lower_half_binary(
+    cx: &mut OpCtx<'_, '_>,
+    op: BinaryOp,
+    ty: Type,
+    mods: &FpMods,
+    srcs: &[LaneParts],
+) -> Option<LaneParts> {
     if mods.xorsign_abs || !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max)
     {
         return None;
@@ -219,8 +226,8 @@ fn round_binary_to_nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, 
     // Of two double-precision NaNs the processor keeps the first, a GPU the last.
     let (x, y) = if matches!(op, BinaryOp::Add | BinaryOp::Mul) { (y, x) } else { (x, y) };
     let r = emit_clif_binary(cx, op, x, y);
-    let r = if op == BinaryOp::Sub { last_nan(cx, x, y, r) } else { double_nan(cx, &[x, y], r) };
-    let r = if op == BinaryOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
+    let r = if op == BinaryOp::Sub { nan_of_last_operand(cx, x, y, r) } else { propagate_f64_nan(cx, &[x, y], r) };
+    let r = if op == BinaryOp::Div && mods.approx { flush_huge_divisor(cx, x, y, r) } else { r };
     let r = float_as_bits(cx, r);
     let r = if mods.ftz && matches!(op, BinaryOp::Mul | BinaryOp::Div) {
         let scale = const_of_type_like(cx, x, SUBNORMAL_SCALE);
@@ -235,14 +242,14 @@ fn round_binary_to_nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, 
 
 /// A result of double precision with the NaN that a GPU makes of NaN operands, given in the order in
 /// which it looks for one. Nothing where the processor does the same; its operands are in this order.
-fn double_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
-    if DOUBLE_NAN_OF_FIRST || type_of(cx, r).lane_bits() != 64 {
+fn propagate_f64_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
+    if DOUBLE_NAN_OF_FIRST || clif_type_of(cx, r).lane_bits() != 64 {
         return r;
     }
     let invalid = const_of_type_like(cx, r, 0xfff8_0000_0000_0000);
     let mut nan = float_as_bits(cx, invalid);
     for &x in order.iter().rev() {
-        nan = quiet_or(cx, x, nan);
+        nan = quiet_nan_or(cx, x, nan);
     }
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
     let r = float_as_bits(cx, r);
@@ -251,7 +258,7 @@ fn double_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
 }
 
 /// The bits of `x`, made quiet, where it is NaN, else `other`.
-fn quiet_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
+fn quiet_nan_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
     let x = float_as_bits(cx, x);
     let quiet_bit = const_of_type_like(cx, x, 1 << 51);
@@ -259,19 +266,19 @@ fn quiet_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
     select_lanes(cx, is_nan, quiet, other)
 }
 
-/// [`double_nan`] for `x - y`, where a GPU looks at the last operand first and no processor does.
-fn last_nan(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> Value {
-    if type_of(cx, r).lane_bits() != 64 {
+/// [`propagate_f64_nan`] for `x - y`, where a GPU looks at the last operand first and no processor does.
+fn nan_of_last_operand(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> Value {
+    if clif_type_of(cx, r).lane_bits() != 64 {
         return r;
     }
-    let r = double_nan(cx, &[y, x], r);
+    let r = propagate_f64_nan(cx, &[y, x], r);
     let r = float_as_bits(cx, r);
-    let r = quiet_or(cx, y, r);
+    let r = quiet_nan_or(cx, y, r);
     float(cx, r)
 }
 
 /// `div.approx` by more than 2^126 gives zero (NaN for infinity): the reciprocal is flushed.
-fn huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
+fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
     let bits_y = float_as_bits(cx, y);
     let sign = and_const(cx, bits_y, SIGN_MASK_F32);
     let zero = float(cx, sign);
@@ -299,7 +306,7 @@ fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value)
         let b_nan = cx.b.ins().fcmp(FloatCC::Unordered, y, y);
         select_lanes(cx, b_nan, a, r)
     };
-    if type_of(cx, r).lane_bits() == 64 {
+    if clif_type_of(cx, r).lane_bits() == 64 {
         // Of two NaNs the last, made quiet.
         let f = float(cx, r);
         let both = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
@@ -322,14 +329,14 @@ pub(super) fn lower_float_ternary(
     if !matches!(op, TernaryOp::Fma | TernaryOp::MadLo) {
         return None;
     }
-    if let Some(element) = pair_element(ty) {
-        return by_half(cx, srcs, |cx, srcs| lower_float_ternary(cx, shape, op, element, mods, srcs));
+    if let Some(element) = element_of_half_pair(ty) {
+        return emit_per_half(cx, srcs, |cx, srcs| lower_float_ternary(cx, shape, op, element, mods, srcs));
     }
     if !is_native_type(ty, mods) {
         return None;
     }
     if ty == Type::BF16 {
-        return Some(brain_fma(cx, shape, srcs));
+        return Some(lower_bf16_fma(cx, shape, srcs));
     }
     if ty == Type::F16 {
         let wide: Vec<LaneParts> = srcs.iter().map(|p| half::widen_halves(cx, ty, p)).collect();
@@ -341,15 +348,15 @@ pub(super) fn lower_float_ternary(
         });
         return Some(half::narrow_to_half(cx, ty, &r));
     }
-    if to_nearest(mods) {
+    if rounds_to_nearest(mods) {
         return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
             let (a, b, c) = (load_operand(cx, mods, a), load_operand(cx, mods, b), load_operand(cx, mods, c));
             // The result of an instruction takes the place of the first factor: better of one that was
             // just loaded for it than of one that other lanes need as well.
-            let (a, b) = if ty == Type::F32 && is_loaded(cx, b) { (b, a) } else { (a, b) };
-            let (x, y, z) = (sign_inside(cx, a), sign_inside(cx, b), sign_inside(cx, c));
+            let (a, b) = if ty == Type::F32 && is_load_result(cx, b) { (b, a) } else { (a, b) };
+            let (x, y, z) = (fold_negation(cx, a), fold_negation(cx, b), fold_negation(cx, c));
             let r = cx.b.ins().fma(x, y, z);
-            let r = double_nan(cx, &[c, b, a], r);
+            let r = propagate_f64_nan(cx, &[c, b, a], r);
             let r = float_as_bits(cx, r);
             let r = if mods.ftz {
                 let scale = const_of_type_like(cx, a, SUBNORMAL_SCALE);
@@ -365,16 +372,16 @@ pub(super) fn lower_float_ternary(
     if ty != Type::F32 {
         return None;
     }
-    let wide: Vec<LaneParts> = srcs.iter().map(|p| in_double(cx, shape, mods, p)).collect();
+    let wide: Vec<LaneParts> = srcs.iter().map(|p| single_bits_to_double(cx, shape, mods, p)).collect();
     let rounded = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
         let p = cx.b.ins().fmul(a, b);
         directed_sum(cx, mods, p, c)
     });
-    Some(from_double(cx, shape, mods, &rounded))
+    Some(double_to_single_rounded(cx, shape, mods, &rounded))
 }
 
 /// A negated operand of a multiply-add in the form that the back end makes a part of it.
-fn sign_inside(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
+fn fold_negation(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
     match negated_source(cx, operand) {
         Some(x) => cx.b.ins().fneg(x),
         None => operand,
@@ -383,12 +390,12 @@ fn sign_inside(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
 
 /// `fma` of bfloat16: the product is exact in double precision (in single it may leave the range), the
 /// sum is rounded to odd there and in single precision, so that the last rounding is the only one.
-fn brain_fma(cx: &mut OpCtx<'_, '_>, shape: EmitShape, srcs: &[LaneParts]) -> LaneParts {
+fn lower_bf16_fma(cx: &mut OpCtx<'_, '_>, shape: EmitShape, srcs: &[LaneParts]) -> LaneParts {
     let wide: Vec<LaneParts> = srcs
         .iter()
         .map(|p| {
             let singles = half::widen_halves(cx, Type::BF16, p);
-            in_double(cx, shape, &FpMods::default(), &singles)
+            single_bits_to_double(cx, shape, &FpMods::default(), &singles)
         })
         .collect();
     let singles = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
@@ -402,7 +409,7 @@ fn brain_fma(cx: &mut OpCtx<'_, '_>, shape: EmitShape, srcs: &[LaneParts]) -> La
         let error = demote_to_single(cx, error);
         half::round_to_odd(cx, near, error)
     });
-    let joined = join_demoted(cx, shape, &singles);
+    let joined = join_demoted_halves(cx, shape, &singles);
     half::narrow_to_half(cx, Type::BF16, &joined)
 }
 
@@ -417,37 +424,39 @@ pub(super) fn lower_float_unary(
 ) -> Option<LaneParts> {
     match (op, ty) {
         (UnaryOp::Abs | UnaryOp::Neg, Type::F16x2 | Type::BF16x2) => {
-            let element = pair_element(ty)?;
-            by_half(cx, std::slice::from_ref(a), |cx, srcs| lower_float_unary(cx, shape, op, element, mods, &srcs[0]))
+            let element = element_of_half_pair(ty)?;
+            emit_per_half(cx, std::slice::from_ref(a), |cx, srcs| {
+                lower_float_unary(cx, shape, op, element, mods, &srcs[0])
+            })
         }
         (UnaryOp::Abs | UnaryOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
-            Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x)))
+            Some(map1(cx, a, |cx, x| lower_abs_neg(cx, op, ty, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
-            if to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
+            if rounds_to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
         {
-            Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
+            Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) => {
-            let wide = in_double(cx, shape, mods, a);
+            let wide = single_bits_to_double(cx, shape, mods, a);
             let rounded = map1(cx, &wide, |cx, x| {
                 let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
                 let r = if op == UnaryOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
                 directed_flushed(cx, mods, r, None)
             });
-            Some(from_double(cx, shape, mods, &rounded))
+            Some(double_to_single_rounded(cx, shape, mods, &rounded))
         }
         (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
-            Some(map1(cx, a, |cx, x| upper_word(cx, op, x)))
+            Some(map1(cx, a, |cx, x| lower_upper_word_approx(cx, op, x)))
         }
-        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
+        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x))),
         _ => None,
     }
 }
 
 /// `abs` and `neg` are arithmetic: they make a NaN canonical, or quiet in double precision, where
 /// its sign stays.
-fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Value) -> Value {
+fn lower_abs_neg(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Value) -> Value {
     let sign_bit = 1u64 << (ty.bits() - 1);
     let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if ty == Type::F64 && op == UnaryOp::Neg {
@@ -483,7 +492,7 @@ fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Valu
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only upper words count, of operand and result.
-fn upper_word(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
+fn lower_upper_word_approx(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
     const UPPER_WORD_MASK: u64 = 0xffff_ffff_0000_0000;
     let x = and_const(cx, x, UPPER_WORD_MASK);
     let x = flush_subnormals_f64(cx, x);
@@ -509,9 +518,9 @@ fn flush_subnormals_f64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     select_lanes(cx, tiny, sign, x)
 }
 
-fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
+fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
     let x = load_operand(cx, mods, x);
-    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
+    let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
     let one = const_of_type_like(cx, x, one_bits);
     let r = match op {
         UnaryOp::Rcp => {
@@ -532,7 +541,7 @@ fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Val
             cx.b.ins().fdiv(one, root)
         }
     };
-    let r = double_nan(cx, &[x], r);
+    let r = propagate_f64_nan(cx, &[x], r);
     let r = float_as_bits(cx, r);
     finish_result(cx, mods, r)
 }

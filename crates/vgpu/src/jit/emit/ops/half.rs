@@ -113,7 +113,7 @@ pub(super) fn round_to_odd(cx: &mut OpCtx<'_, '_>, s: Value, error: Value) -> Va
     // Rounding to nearest even gave an odd significand only when that is the nearer of the two adjacent numbers,
     // which is also the one wanted. One step toward the error: up in magnitude if the signs agree.
     let differ = cx.b.ins().bxor(s_bits, e_bits);
-    let lane = if super::clif_helpers::type_of(cx, s_bits).lane_bits() == 64 { 63 } else { 31 };
+    let lane = if super::clif_helpers::clif_type_of(cx, s_bits).lane_bits() == 64 { 63 } else { 31 };
     let step = super::clif_helpers::sshr_const(cx, differ, lane);
     let one = const_of_type_like(cx, s_bits, 1);
     let step = cx.b.ins().bor(step, one);

@@ -2,7 +2,7 @@
 //!
 //! Operands are stored to a frame of one stack slot, [`OPERAND_BYTES`] apart, lane after lane; the
 //! helper walks the lanes and stores its result behind them. A scalar is the same with one lane.
-//! A helper is a closure without captures, so that a function pointer and the packed [`Mode`] are
+//! A helper is a closure without captures, so that a function pointer and the packed [`FloatMode`] are
 //! all that compiled code has to hold.
 
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -8,10 +8,10 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinaryOp, CarryOp, FpMods, Operand, TernaryOp, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, by_lane, const_of_type_like, float, float_as_bits, icmp_const, keep_if, map1, map2, map3, select_lanes,
-    shl_const, sshr_const, type_of, ushr_const,
+    and_const, clif_type_of, const_of_type_like, emit_per_lane, float, float_as_bits, icmp_const, map1, map2, map3,
+    select_lanes, select_or_zero, shl_const, sshr_const, ushr_const,
 };
-use super::lane_parts::{as_type, extend_to_64_bit, narrow_to_32_bit, sign_extend};
+use super::lane_parts::{bitcast_to, extend_to_64_bit, narrow_to_32_bit, sign_extend};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, bitwise, compare, convert, moves, shift};
 
 /// The immediate value of an operand.
@@ -65,12 +65,12 @@ pub(super) fn lower_int_unary(
         UnaryOp::Cnot => map1(cx, a, |cx, x| {
             let zero = icmp_const(cx, IntCC::Equal, x, 0);
             let one = const_of_type_like(cx, x, 1);
-            keep_if(cx, zero, one)
+            select_or_zero(cx, zero, one)
         }),
         UnaryOp::Popc if shape == EmitShape::Chunk && width == RegWidth::W32 => map1(cx, a, emit_popcount),
         UnaryOp::Popc => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
         UnaryOp::Clz => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
-        UnaryOp::Brev => by_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
+        UnaryOp::Brev => emit_per_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
         UnaryOp::Bfind { shiftamt } => {
             let signed = ty.is_signed();
             narrow_result(cx, shape, width, a, |cx, x| emit_bfind(cx, signed, shiftamt, x))
@@ -87,16 +87,16 @@ fn narrow_result(
     a: &LaneParts,
     mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value,
 ) -> LaneParts {
-    by_lane(cx, shape, &[(a, width)], RegWidth::W32, |cx, v| {
+    emit_per_lane(cx, shape, &[(a, width)], RegWidth::W32, |cx, v| {
         let r = f(cx, v[0]);
         if width == RegWidth::W64 { cx.b.ins().ireduce(types::I32, r) } else { r }
     })
 }
 
 fn emit_popcount(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    let bytes = as_type(cx, x, types::I8X16);
+    let bytes = bitcast_to(cx, x, types::I8X16);
     let counts = cx.b.ins().popcnt(bytes);
-    let counts = as_type(cx, counts, types::I32X4);
+    let counts = bitcast_to(cx, counts, types::I32X4);
     let high = ushr_const(cx, counts, 16);
     let sum = cx.b.ins().iadd(counts, high);
     let next = ushr_const(cx, sum, 8);
@@ -105,7 +105,7 @@ fn emit_popcount(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 }
 
 fn emit_bfind(cx: &mut OpCtx<'_, '_>, signed: bool, shiftamt: bool, x: Value) -> Value {
-    let size = type_of(cx, x).bits();
+    let size = clif_type_of(cx, x).bits();
     let x = if signed {
         let sign = sshr_const(cx, x, size - 1);
         cx.b.ins().bxor(x, sign)
@@ -185,7 +185,7 @@ fn mul_hi(cx: &mut OpCtx<'_, '_>, shape: EmitShape, ty: Type, a: &LaneParts, b: 
             let wide = mul_wide(cx, shape, ty, a, b)?;
             moves::high_words(cx, shape, &wide)
         }
-        64 => by_lane(cx, shape, &[(a, RegWidth::W64), (b, RegWidth::W64)], RegWidth::W64, |cx, v| {
+        64 => emit_per_lane(cx, shape, &[(a, RegWidth::W64), (b, RegWidth::W64)], RegWidth::W64, |cx, v| {
             if signed { cx.b.ins().smulhi(v[0], v[1]) } else { cx.b.ins().umulhi(v[0], v[1]) }
         }),
         _ => return None,
@@ -260,7 +260,7 @@ fn min_max(cx: &mut OpCtx<'_, '_>, shape: EmitShape, max: bool, ty: Type, a: &La
     let (x, y) = (widen_operand(cx, shape, ty, a), widen_operand(cx, shape, ty, b));
     let signed = ty.is_signed();
     let r = map2(cx, &x, &y, |cx, x, y| {
-        if type_of(cx, x) == types::I64X2 {
+        if clif_type_of(cx, x) == types::I64X2 {
             // There is no such vector instruction.
             let cc = if signed { IntCC::SignedLessThan } else { IntCC::UnsignedLessThan };
             let less = cx.b.ins().icmp(cc, x, y);

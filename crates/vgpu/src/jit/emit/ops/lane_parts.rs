@@ -198,16 +198,16 @@ pub fn blend_lanes(
         return a.iter().zip(b).map(|(&x, &y)| if x == y { x } else { cx.b.ins().select(mask[0], x, y) }).collect();
     }
     let masks = widen_mask(cx, mask, width);
-    (0..a.len()).map(|i| choose_lanes(cx, masks[i % masks.len()], a[i], b[i])).collect()
+    (0..a.len()).map(|i| select_int_lanes(cx, masks[i % masks.len()], a[i], b[i])).collect()
 }
 
 /// Per lane `mask ? x : y` of integer vectors.
-pub(super) fn choose_lanes(cx: &mut OpCtx<'_, '_>, mask: Value, x: Value, y: Value) -> Value {
+pub(super) fn select_int_lanes(cx: &mut OpCtx<'_, '_>, mask: Value, x: Value, y: Value) -> Value {
     if x == y {
         x
-    } else if has_lanes(cx, x, 0) {
+    } else if is_constant_splat(cx, x, 0) {
         cx.b.ins().band_not(y, mask)
-    } else if has_lanes(cx, y, 0) {
+    } else if is_constant_splat(cx, y, 0) {
         cx.b.ins().band(x, mask)
     } else {
         cx.b.ins().bitselect(mask, x, y)
@@ -215,7 +215,7 @@ pub(super) fn choose_lanes(cx: &mut OpCtx<'_, '_>, mask: Value, x: Value, y: Val
 }
 
 /// Whether `value`, perhaps reinterpreted, is a constant vector that holds `bits` in each of its lanes.
-pub(super) fn has_lanes(cx: &OpCtx<'_, '_>, value: Value, bits: u64) -> bool {
+pub(super) fn is_constant_splat(cx: &OpCtx<'_, '_>, value: Value, bits: u64) -> bool {
     let value = bitcast_source(cx, value).unwrap_or(value);
     let Some(inst) = cx.b.func.dfg.value_def(value).inst() else { return false };
     let InstructionData::UnaryConst { opcode: Opcode::Vconst, constant_handle } = cx.b.func.dfg.insts[inst] else {
@@ -227,26 +227,27 @@ pub(super) fn has_lanes(cx: &OpCtx<'_, '_>, value: Value, bits: u64) -> bool {
 }
 
 /// The vector `x` of which `value` is `x op bits` in every lane, `value` and `x` perhaps reinterpreted.
-fn combined_with(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Option<Value> {
+fn other_operand_of(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Option<Value> {
     let value = bitcast_source(cx, value).unwrap_or(value);
     let inst = cx.b.func.dfg.value_def(value).inst()?;
     match cx.b.func.dfg.insts[inst] {
-        InstructionData::Binary { opcode, args: [x, y] } if opcode == op && has_lanes(cx, y, bits) => Some(x),
+        InstructionData::Binary { opcode, args: [x, y] } if opcode == op && is_constant_splat(cx, y, bits) => Some(x),
         _ => None,
     }
 }
 
 /// The single-precision vector that `value` is the negative of, if the code that made it says so.
 pub(super) fn negated_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
-    let x = combined_with(cx, value, Opcode::Bxor, 1 << 31).filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
-    Some(as_type(cx, x, types::F32X4))
+    let x =
+        other_operand_of(cx, value, Opcode::Bxor, 1 << 31).filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
+    Some(bitcast_to(cx, x, types::F32X4))
 }
 
 /// The single-precision vector that `value` is the magnitude of, if the code that made it says so.
 pub(super) fn magnitude_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
-    let x = combined_with(cx, value, Opcode::Band, (1 << 31) - 1)
+    let x = other_operand_of(cx, value, Opcode::Band, (1 << 31) - 1)
         .filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
-    Some(as_type(cx, x, types::F32X4))
+    Some(bitcast_to(cx, x, types::F32X4))
 }
 
 /// A chunk predicate at the lane size of `width`: one mask per part (of a 64-bit half).
@@ -259,7 +260,7 @@ pub(super) fn widen_mask(cx: &mut OpCtx<'_, '_>, mask: &[Value], width: RegWidth
 
 /// Narrows a register's value to the width an operand is read at (PTX lets `cvt` and bit-size
 /// `mov` read a wider register).
-pub fn fit_source(
+pub fn narrow_source(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     parts: &[Value],
@@ -276,12 +277,12 @@ pub fn fit_source(
         }
         (RegWidth::W128, _) => {
             let low = LaneParts::from_slice(&parts[..parts.len() / 2]);
-            fit_source(cx, shape, &low, RegWidth::W64, to)
+            narrow_source(cx, shape, &low, RegWidth::W64, to)
         }
         (RegWidth::W16, RegWidth::W32) => LaneParts::from_slice(parts),
         (RegWidth::W16 | RegWidth::W32, RegWidth::W64) => extend_to_64_bit(cx, shape, parts, false),
         (_, RegWidth::W128) => {
-            let mut wide = fit_source(cx, shape, parts, from, RegWidth::W64);
+            let mut wide = narrow_source(cx, shape, parts, from, RegWidth::W64);
             wide.extend(splat_constant(cx, shape, RegWidth::W64, 0));
             wide
         }
@@ -299,27 +300,27 @@ fn mask_to_16_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value]) -> 
 pub(super) fn narrow_to_32_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value]) -> LaneParts {
     match shape {
         EmitShape::Scalar => parts.iter().map(|&p| cx.b.ins().ireduce(types::I32, p)).collect(),
-        EmitShape::Chunk => parts.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect(),
+        EmitShape::Chunk => parts.chunks(2).map(|pair| low_words_of_64_bit_lanes(cx, pair[0], pair[1])).collect(),
     }
 }
 
 /// The even 32-bit words of two vectors: the low halves of their four 64-bit lanes.
-pub(super) fn even_words(cx: &mut OpCtx<'_, '_>, a: Value, b: Value) -> Value {
+pub(super) fn low_words_of_64_bit_lanes(cx: &mut OpCtx<'_, '_>, a: Value, b: Value) -> Value {
     shuffle_words(cx, a, b, [0, 2, 4, 6])
 }
 
 /// A shuffle of the eight 32-bit words of `a` and `b`; the result is `I32X4`.
 pub(super) fn shuffle_words(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, words: [u8; 4]) -> Value {
-    let a = as_type(cx, a, types::I8X16);
-    let b = as_type(cx, b, types::I8X16);
+    let a = bitcast_to(cx, a, types::I8X16);
+    let b = bitcast_to(cx, b, types::I8X16);
     let bytes: Vec<u8> = words.iter().flat_map(|w| (0..4).map(move |i| w * 4 + i)).collect();
     let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
     let v = cx.b.ins().shuffle(a, b, mask);
-    as_type(cx, v, types::I32X4)
+    bitcast_to(cx, v, types::I32X4)
 }
 
 /// `value` with its bits read as `ty`.
-pub(super) fn as_type(cx: &mut OpCtx<'_, '_>, value: Value, ty: cranelift_codegen::ir::Type) -> Value {
+pub(super) fn bitcast_to(cx: &mut OpCtx<'_, '_>, value: Value, ty: cranelift_codegen::ir::Type) -> Value {
     use cranelift_codegen::ir::{Endianness, MemFlagsData};
     if cx.b.func.dfg.value_type(value) == ty {
         return value;
@@ -341,7 +342,7 @@ fn bitcast_source(cx: &OpCtx<'_, '_>, value: Value) -> Option<Value> {
 }
 
 /// Whether `value`, perhaps reinterpreted, comes straight from memory.
-pub(super) fn is_loaded(cx: &OpCtx<'_, '_>, value: Value) -> bool {
+pub(super) fn is_load_result(cx: &OpCtx<'_, '_>, value: Value) -> bool {
     let value = bitcast_source(cx, value).unwrap_or(value);
     let inst = cx.b.func.dfg.value_def(value).inst();
     inst.is_some_and(|i| cx.b.func.dfg.insts[i].opcode() == Opcode::Load)
@@ -349,7 +350,7 @@ pub(super) fn is_loaded(cx: &OpCtx<'_, '_>, value: Value) -> bool {
 
 /// The bits of a vector of four floats.
 pub fn float_bits(cx: &mut OpCtx<'_, '_>, value: Value) -> Value {
-    as_type(cx, value, types::I32X4)
+    bitcast_to(cx, value, types::I32X4)
 }
 
 /// 32-bit values extended to 64 bits.
@@ -366,9 +367,9 @@ pub(super) fn extend_to_64_bit(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: 
     wide
 }
 
-/// Extends a result of [`super::lower`] of width `from` into a register of width `to`: by its
+/// Extends a result of [`super::lower_inst`] of width `from` into a register of width `to`: by its
 /// sign for a conversion to a signed type, else by zeros.
-pub fn fit_result(
+pub fn extend_result(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     inst: &Inst,
@@ -378,13 +379,13 @@ pub fn fit_result(
 ) -> LaneParts {
     let signed = result_type(inst).is_some_and(|t| t.is_signed());
     if from == to || !signed {
-        return fit_source(cx, shape, parts, from, to);
+        return narrow_source(cx, shape, parts, from, to);
     }
     let word = if from == RegWidth::W16 { sign_extend(cx, shape, parts, 16) } else { LaneParts::from_slice(parts) };
     match (from, to) {
         (RegWidth::W16, RegWidth::W32) => word,
         (RegWidth::W16 | RegWidth::W32, RegWidth::W64) => extend_to_64_bit(cx, shape, &word, true),
-        _ => fit_source(cx, shape, parts, from, to),
+        _ => narrow_source(cx, shape, parts, from, to),
     }
 }
 

@@ -3,11 +3,11 @@
 //! What the caller does, and this module does not:
 //!
 //! * guards: the results are blended or branched around by the caller;
-//! * operands: it turns every operand of [`sources`] into [`Parts`] of the named width
-//!   ([`immediate`] makes constants; special registers and addresses are the caller's), and
-//!   narrows a register that is wider than the width asked for ([`fit_source`]);
-//! * results: [`lower_inst`] returns one [`Parts`] per entry of [`dests`], and a destination register
-//!   that is wider than its entry is extended with [`fit_result`].
+//! * operands: it turns every operand of [`source_operands`] into [`LaneParts`] of the named width
+//!   ([`immediate_parts`] makes constants; special registers and addresses are the caller's), and
+//!   narrows a register that is wider than the width asked for ([`narrow_source`]);
+//! * results: [`lower_inst`] returns one [`LaneParts`] per entry of [`dest_registers`], and a destination register
+//!   that is wider than its entry is extended with [`extend_result`].
 //!
 //! A predicate source that is written negated (`!p` of `setp`, `set`) is passed as it is; the
 //! negation is done here. The carry flag is no operand: when [`reads_carry`] the caller appends
@@ -47,8 +47,8 @@ pub use crate::jit::simt::pure_instructions::{
 };
 pub use crate::jit::simt::width::{EmitShape, RegWidth};
 pub use lane_parts::{
-    bits_to_mask, blend_lanes, extract_lane, fit_result, fit_source, float_bits, from_lanes, immediate_bits,
-    immediate_parts, mask_to_bits, splat_constant, splat_scalar,
+    bits_to_mask, blend_lanes, extend_result, extract_lane, float_bits, from_lanes, immediate_bits, immediate_parts,
+    mask_to_bits, narrow_source, splat_constant, splat_scalar,
 };
 pub use standalone::StandaloneFunction;
 
@@ -153,7 +153,7 @@ fn unsupported_inst(inst: &Inst) -> UnsupportedInst {
     })
 }
 
-/// Emits `inst`: the values of [`sources`] (and the carry) in, those of [`dests`] (and the carry) out.
+/// Emits `inst`: the values of [`source_operands`] (and the carry) in, those of [`dest_registers`] (and the carry) out.
 pub fn lower_inst(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
@@ -225,7 +225,7 @@ fn lower_structural(
             let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
             if matches!(ty, Type::F16x2 | Type::BF16x2) {
                 let halves = comparison.emit_pair(cx, shape, srcs)?;
-                smallvec![compare::set_pair(cx, shape, *dty, &halves)]
+                smallvec![compare::emit_set_pair(cx, shape, *dty, &halves)]
             } else {
                 let p = comparison.emit_comparison(cx, shape, srcs, &[false])?.swap_remove(0);
                 smallvec![compare::set_value(cx, shape, *dty, &p)]

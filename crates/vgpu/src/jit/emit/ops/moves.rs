@@ -45,7 +45,7 @@ pub(super) fn join_32_bit_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, low: 
     for (&l, &h) in low.iter().zip(high) {
         for words in [[0, 4, 1, 5], [2, 6, 3, 7]] {
             let v = shuffle_words(cx, l, h, words);
-            parts.push(super::lane_parts::as_type(cx, v, cranelift_codegen::ir::types::I64X2));
+            parts.push(super::lane_parts::bitcast_to(cx, v, cranelift_codegen::ir::types::I64X2));
         }
     }
     parts

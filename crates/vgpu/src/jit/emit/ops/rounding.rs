@@ -9,11 +9,11 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{FpMods, Rounding};
 
 use super::clif_helpers::{
-    and_const, const_of_type_like, fcmp_const, float, float_as_bits, icmp_const, map1, map2, select_lanes, type_of,
+    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, icmp_const, map1, map2, select_lanes,
 };
 use super::float::{SIGN_MASK_F32, finish_result, load_operand};
 use super::half::two_sum_error;
-use super::lane_parts::{as_type, shuffle_words};
+use super::lane_parts::{bitcast_to, shuffle_words};
 use super::{EmitShape, LaneParts, OpCtx};
 
 /// 2^32, by which a result near the smallest normal number is scaled to see how it rounds there
@@ -30,7 +30,12 @@ pub(super) fn flush_scaled(cx: &mut OpCtx<'_, '_>, r: Value, scaled: Value) -> V
 }
 
 /// Single-precision bits as doubles.
-pub(super) fn in_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, parts: &[Value]) -> LaneParts {
+pub(super) fn single_bits_to_double(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    mods: &FpMods,
+    parts: &[Value],
+) -> LaneParts {
     let floats = map1(cx, parts, |cx, x| load_operand(cx, mods, x));
     promote_to_double(cx, shape, &floats)
 }
@@ -44,7 +49,7 @@ pub(super) fn promote_to_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, floats
     for &x in floats {
         wide.push(cx.b.ins().fvpromote_low(x));
         let upper = shuffle_words(cx, x, x, [2, 3, 2, 3]);
-        let upper = as_type(cx, upper, types::F32X4);
+        let upper = bitcast_to(cx, upper, types::F32X4);
         wide.push(cx.b.ins().fvpromote_low(upper));
     }
     wide
@@ -53,17 +58,17 @@ pub(super) fn promote_to_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, floats
 /// Doubles rounded to nearest single precision, in lanes as the doubles are: a vector has its two
 /// results in its lower half.
 pub(super) fn demote_to_single(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).is_vector() { cx.b.ins().fvdemote(x) } else { cx.b.ins().fdemote(types::F32, x) }
+    if clif_type_of(cx, x).is_vector() { cx.b.ins().fvdemote(x) } else { cx.b.ins().fdemote(types::F32, x) }
 }
 
 /// Doubles rounded to nearest singles, as bits.
 pub(super) fn demote_all(cx: &mut OpCtx<'_, '_>, shape: EmitShape, doubles: &[Value]) -> LaneParts {
     let singles = map1(cx, doubles, demote_to_single);
-    join_demoted(cx, shape, &singles)
+    join_demoted_halves(cx, shape, &singles)
 }
 
 /// Puts the lower halves that [`demote_to_single`] makes together, as bits.
-pub(super) fn join_demoted(cx: &mut OpCtx<'_, '_>, shape: EmitShape, singles: &[Value]) -> LaneParts {
+pub(super) fn join_demoted_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, singles: &[Value]) -> LaneParts {
     match shape {
         EmitShape::Scalar => map1(cx, singles, float_as_bits),
         EmitShape::Chunk => singles.chunks(2).map(|p| shuffle_words(cx, p[0], p[1], [0, 1, 4, 5])).collect(),
@@ -142,14 +147,18 @@ fn step_to_neighbor(
 
 /// A comparison of doubles as one of the singles that [`demote_to_single`] makes of them.
 fn lane_mask(cx: &mut OpCtx<'_, '_>, mask: Value) -> Value {
-    if !type_of(cx, mask).is_vector() {
+    if !clif_type_of(cx, mask).is_vector() {
         return mask;
     }
     shuffle_words(cx, mask, mask, [0, 2, 0, 2])
 }
 
 pub(super) fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
-    if type_of(cx, near).is_vector() { cx.b.ins().fvpromote_low(near) } else { cx.b.ins().fpromote(types::F64, near) }
+    if clif_type_of(cx, near).is_vector() {
+        cx.b.ins().fvpromote_low(near)
+    } else {
+        cx.b.ins().fpromote(types::F64, near)
+    }
 }
 
 /// `x + y`, both exact doubles of single-precision range, rounded in direction `rnd`.
@@ -185,8 +194,13 @@ fn negative_zero(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, s: Value) -> Value 
     float(cx, r)
 }
 
-pub(super) fn from_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, rounded: &[Value]) -> LaneParts {
-    let joined = join_demoted(cx, shape, rounded);
+pub(super) fn double_to_single_rounded(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    mods: &FpMods,
+    rounded: &[Value],
+) -> LaneParts {
+    let joined = join_demoted_halves(cx, shape, rounded);
     map1(cx, &joined, |cx, x| finish_result(cx, mods, x))
 }
 
@@ -197,7 +211,7 @@ pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &Fp
         let x = float(cx, x);
         directed_flushed(cx, mods, x, None)
     });
-    join_demoted(cx, shape, &rounded)
+    join_demoted_halves(cx, shape, &rounded)
 }
 
 /// Doubles rounded to nearest single-precision bits, flushed where that is written.

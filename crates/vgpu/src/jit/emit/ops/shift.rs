@@ -6,8 +6,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, TernaryOp, Type};
 
 use super::clif_helpers::{
-    by_lane, const_of_type_like, float, icmp_const, keep_if, map1, map2, map3, select_lanes, shl_const,
-    splatted_scalar, sshr_const, type_of, ushr_const,
+    clif_type_of, const_of_type_like, emit_per_lane, float, icmp_const, map1, map2, map3, select_lanes, select_or_zero,
+    shl_const, splatted_scalar, sshr_const, ushr_const,
 };
 use super::int::{immediate_value, truncate_to_type, widen_operand};
 use super::lane_parts::shuffle_words;
@@ -34,7 +34,7 @@ pub(super) fn lower_shift(
     } else if ty.bits() <= 32 {
         map2(cx, &a, n, |cx, x, n| shift_by_lane(cx, left, arithmetic, ty, x, n))
     } else {
-        by_lane(cx, shape, &[(&a, RegWidth::W64), (n, RegWidth::W32)], RegWidth::W64, |cx, v| {
+        emit_per_lane(cx, shape, &[(&a, RegWidth::W64), (n, RegWidth::W32)], RegWidth::W64, |cx, v| {
             shift_by_scalar(cx, left, arithmetic, ty, v[0], v[1])
         })
     };
@@ -68,13 +68,13 @@ fn shift_by_scalar(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Typ
     }
     let r = if left { cx.b.ins().ishl(x, n) } else { cx.b.ins().ushr(x, n) };
     let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, limit);
-    if !type_of(cx, x).is_vector() {
-        return keep_if(cx, inside, r);
+    if !clif_type_of(cx, x).is_vector() {
+        return select_or_zero(cx, inside, r);
     }
     let mask = cx.b.ins().uextend(types::I32, inside);
     let mask = cx.b.ins().ineg(mask);
-    let mask = if type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
-    let ty = type_of(cx, x);
+    let mask = if clif_type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
+    let ty = clif_type_of(cx, x);
     let mask = cx.b.ins().splat(ty, mask);
     cx.b.ins().band(r, mask)
 }
@@ -86,7 +86,7 @@ fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type,
         let power = power_of_two(cx, n);
         let r = cx.b.ins().imul(x, power);
         let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-        return keep_if(cx, inside, r);
+        return select_or_zero(cx, inside, r);
     }
     if arithmetic {
         // Without its sign bits, which the complement turns to zeros, the number shifts logically.
@@ -99,7 +99,7 @@ fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type,
     }
     let r = shift_right_by_lane(cx, x, n);
     let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-    keep_if(cx, inside, r)
+    select_or_zero(cx, inside, r)
 }
 
 /// `2^n` for n below 32, by the exponent of a float.
@@ -108,7 +108,7 @@ fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
     let one = const_of_type_like(cx, n, 0x3f80_0000);
     let power = cx.b.ins().iadd(exponent, one);
     let power = float(cx, power);
-    crate::arch::whole_of_power(cx.b, power)
+    crate::arch::float_power_of_two_to_u32(cx.b, power)
 }
 
 /// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.

@@ -1,6 +1,6 @@
 //! Which Rust helper executes an instruction: complete, if slow, coverage of PTX arithmetic.
 //!
-//! Numbers a helper needs besides its operands travel in [`Mode::extra`]: bits 0-7 the operand's
+//! Numbers a helper needs besides its operands travel in [`FloatMode::extra`]: bits 0-7 the operand's
 //! size or format, bit 8 its signedness, bits 16-31 the operation's own code; a conversion has the
 //! destination's in bits 9-15 and flags above.
 

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{FpMods, Inst, Rounding, TernaryOp, Type};
 
-use super::clif_helpers::{const_of_type_like, fcmp_const, float, float_as_bits, map1, type_of};
+use super::clif_helpers::{clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, map1};
 use super::{LaneParts, OpCtx};
 use crate::jit::simt::known_values::KnownValue;
 
@@ -55,7 +55,7 @@ fn round_fma(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value, b: u64, c: u64) ->
 
 /// `x + step` where `mask` holds, for a step of 1 or -1.
 fn step_where(cx: &mut OpCtx<'_, '_>, x: Value, mask: Value, step: i64) -> Value {
-    if !type_of(cx, x).is_vector() {
+    if !clif_type_of(cx, x).is_vector() {
         let stepped = cx.b.ins().iadd_imm_s(x, step);
         return cx.b.ins().select(mask, stepped, x);
     }

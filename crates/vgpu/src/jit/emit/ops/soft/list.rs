@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn every_helper_is_listed() {
         let text = include_str!("../soft.rs");
-        let made = ["new", "binary", "ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
-        // `packed` makes one for each closure that it is given.
-        let packed = text.matches("=> packed(m, ").count();
+        let made = ["new", "for_binary", "for_ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
+        // `packed_helper` makes one for each closure that it is given.
+        let packed = text.matches("=> packed_helper(m, ").count();
         let listed: std::collections::HashSet<_> =
             super::all_helpers().iter().map(|helper| helper.fn_address()).collect();
         assert_eq!(listed.len(), made.iter().sum::<usize>() + packed - 1);
