@@ -28,7 +28,7 @@ fn main() -> rtcg::Result<()> {
     assert_eq!(a.to_vec()?, expected);
     println!("kernel from source: {:?} ...", &a.to_vec()?[..4]);
 
-    let arrays = rtcg::CudaRuntime::arrays(&ctx)?;
+    let arrays = rtcg::CudaRuntime::array_context(&ctx)?;
     let a = GpuArray::empty(&arrays, &[4, 4], DType::F32, Order::C)?;
     a.write(&bytes(&host), Order::C)?;
     let doubled = a.binary(Op::Multiply, 2)?;

@@ -1,8 +1,8 @@
 //! The array: a typed, shaped view of device memory. Its operations are defined in the modules named after them.
 
 use crate::error::{ArrayError, Result};
-use crate::layout::{Layout, Order, Shape, Tuple};
-use crate::runtime::{ArrayContext, Buffer};
+use crate::layout::{Layout, Order, PythonTuple, Shape};
+use crate::runtime::{ArrayBuffer, ArrayContext};
 use crate::views::{Index, resolve_shape};
 use rtcg_codegen::DType;
 use std::fmt;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct GpuArray {
     ctx: Arc<ArrayContext>,
     /// `None` for an array without elements.
-    buffer: Option<Arc<dyn Buffer>>,
+    buffer: Option<Arc<dyn ArrayBuffer>>,
     /// Shared by views of one shape and by the results of calls like each other.
     layout: Arc<Layout>,
     dtype: DType,
@@ -25,7 +25,7 @@ pub struct GpuArray {
 impl fmt::Debug for GpuArray {
     /// Shape and dtype; the elements are on the device.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GpuArray({}, {})", Tuple(self.shape()), self.dtype)
+        write!(f, "GpuArray({}, {})", PythonTuple(self.shape()), self.dtype)
     }
 }
 
@@ -57,7 +57,7 @@ impl GpuArray {
         dtype: DType,
         nbytes: usize,
     ) -> Result<Self> {
-        let buffer = if nbytes == 0 { None } else { Some(ctx.runtime().alloc(nbytes)?) };
+        let buffer = if nbytes == 0 { None } else { Some(ctx.device_runtime().alloc(nbytes)?) };
         Ok(Self { ctx: ctx.clone(), buffer, layout, dtype })
     }
 
@@ -67,14 +67,14 @@ impl GpuArray {
     /// As [`GpuArray::empty`].
     pub fn zeros(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType, order: Order) -> Result<Self> {
         let array = Self::empty(ctx, shape, dtype, order)?;
-        array.clear()?;
+        array.memset_zero()?;
         Ok(array)
     }
 
     /// An array over memory that exists already. That `layout` stays inside it is the caller's promise.
     pub fn from_buffer(
         ctx: &Arc<ArrayContext>,
-        buffer: Option<Arc<dyn Buffer>>,
+        buffer: Option<Arc<dyn ArrayBuffer>>,
         layout: impl Into<Arc<Layout>>,
         dtype: DType,
     ) -> Self {
@@ -160,7 +160,7 @@ impl GpuArray {
     }
 
     /// [`GpuArray::address`] of the element with all indices 0.
-    pub(crate) fn start(&self) -> u64 {
+    pub(crate) fn first_element_address(&self) -> u64 {
         self.address(self.layout.offset)
     }
 
@@ -169,11 +169,11 @@ impl GpuArray {
     /// # Errors
     /// When that fails.
     pub fn check_memory(&self) -> Result<()> {
-        self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check())
+        self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.ensure_computed())
     }
 
     /// The memory; `None` without elements.
-    pub fn buffer(&self) -> Option<&Arc<dyn Buffer>> {
+    pub fn buffer(&self) -> Option<&Arc<dyn ArrayBuffer>> {
         self.buffer.as_ref()
     }
 
@@ -360,10 +360,10 @@ impl GpuArray {
         }
         self.wait_for_uses()?;
         if self.is_contiguous(order) {
-            return self.ctx.runtime().write(self.start(), src);
+            return self.ctx.device_runtime().write(self.first_element_address(), src);
         }
         let staged = Self::empty(&self.ctx, self.shape(), self.dtype, order)?;
-        self.ctx.runtime().write(staged.start(), src)?;
+        self.ctx.device_runtime().write(staged.first_element_address(), src)?;
         self.assign(&staged)
     }
 
@@ -381,7 +381,7 @@ impl GpuArray {
         self.wait_for_uses()?;
         let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
         self.ctx.check_indices()?;
-        self.ctx.runtime().read(dst, source.start())
+        self.ctx.device_runtime().read(dst, source.first_element_address())
     }
 
     fn wait_for_uses(&self) -> Result<()> {
@@ -394,7 +394,7 @@ impl GpuArray {
         }
         Err(ArrayError::value(format!(
             "{what} has {nbytes} bytes, the array of shape {} and dtype {} has {}",
-            Tuple(self.shape()),
+            PythonTuple(self.shape()),
             self.dtype,
             self.nbytes()
         )))
@@ -426,14 +426,14 @@ impl GpuArray {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn clear(&self) -> Result<()> {
+    pub fn memset_zero(&self) -> Result<()> {
         if self.size() == 0 {
             return Ok(());
         }
         self.check_memory()?;
         if self.layout.is_dense(self.itemsize()) {
-            let (low, high) = self.layout.extent(self.itemsize());
-            return self.ctx.runtime().clear(self.address(low as usize), (high - low) as usize);
+            let (low, high) = self.layout.byte_extent(self.itemsize());
+            return self.ctx.device_runtime().clear(self.address(low as usize), (high - low) as usize);
         }
         self.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(0)))
     }
@@ -452,10 +452,10 @@ impl GpuArray {
             if self.size() == 0 || self.device_ptr() == source.device_ptr() {
                 return Ok(());
             }
-            let (low, high) = self.layout.extent(self.itemsize());
-            let (from, _) = source.layout.extent(self.itemsize());
+            let (low, high) = self.layout.byte_extent(self.itemsize());
+            let (from, _) = source.layout.byte_extent(self.itemsize());
             let nbytes = (high - low) as usize;
-            return self.ctx.runtime().copy(self.address(low as usize), source.address(from as usize), nbytes);
+            return self.ctx.device_runtime().copy(self.address(low as usize), source.address(from as usize), nbytes);
         }
         self.assign_pointwise(source)
     }
@@ -488,7 +488,7 @@ impl GpuArray {
 
     fn overlaps_at(&self, start: u64, other: &GpuArray, other_start: u64) -> bool {
         let range = |array: &GpuArray, start: u64| {
-            let (low, high) = array.layout.extent(array.itemsize());
+            let (low, high) = array.layout.byte_extent(array.itemsize());
             let base = start.wrapping_sub(array.layout.offset as u64);
             (base.wrapping_add(low as u64), base.wrapping_add(high as u64))
         };
@@ -507,7 +507,7 @@ fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
     if axes_alone.is_none_or(|nbytes| nbytes > isize::MAX as usize) {
         return Err(ArrayError::value(format!(
             "an array of shape {} and dtype {dtype} is larger than the address space",
-            Tuple(shape)
+            PythonTuple(shape)
         )));
     }
     Ok(shape.iter().product::<usize>() * dtype.itemsize())

@@ -13,16 +13,16 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 /// Calls its argument once, with what other threads may need let go.
 pub type BlockingHook = fn(&mut dyn FnMut());
 
-static HOOK: OnceLock<BlockingHook> = OnceLock::new();
+static BLOCKING_HOOK: OnceLock<BlockingHook> = OnceLock::new();
 
 /// Says how to wait. Only the first call counts.
 pub fn set_blocking_hook(hook: BlockingHook) {
-    let _ = HOOK.set(hook);
+    let _ = BLOCKING_HOOK.set(hook);
 }
 
 /// Runs `body`, which may keep the thread, as the hook says.
 pub fn blocking_region<T>(body: impl FnOnce() -> T) -> T {
-    let Some(hook) = HOOK.get() else { return body() };
+    let Some(hook) = BLOCKING_HOOK.get() else { return body() };
     let (mut body, mut result) = (Some(body), None);
     hook(&mut || result = body.take().map(|body| body()).or(result.take()));
     match (result, body) {

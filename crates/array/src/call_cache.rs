@@ -9,9 +9,9 @@ use crate::array::GpuArray;
 use crate::elementwise::Arg;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::runtime::{ArrayContext, Kernel, lock};
+use crate::runtime::{ArrayContext, LaunchableKernel, lock};
 use crate::scalar::Scalar;
-use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 /// Calls that are remembered; a new one takes the place of an old one.
 const CACHE_SLOTS: usize = 256;
 /// Addresses are distinguished by their distance from a multiple of this, more than what is read at once.
-const ALIGNMENT: u64 = 64;
+const KEY_ALIGNMENT: u64 = 64;
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum CallKey {
     /// An elementwise operation, with the common type that the caller requests.
     Pointwise(Op, Option<DType>),
     /// A reduction of the axes whose bits are set.
-    Reduce { reduction: Reduction, dtype: Option<DType>, axes: u64, keepdims: bool },
+    Reduce { reduction: ReductionOp, dtype: Option<DType>, axes: u64, keepdims: bool },
 }
 
 impl CallKey {
@@ -71,7 +71,7 @@ fn strong_type(scalar: &Scalar) -> Option<DType> {
 }
 
 fn alignment_of(address: u64) -> u8 {
-    (address % ALIGNMENT) as u8
+    (address % KEY_ALIGNMENT) as u8
 }
 
 impl OperandKey {
@@ -80,7 +80,7 @@ impl OperandKey {
         OperandKey::Array { dtype: array.dtype(), layout: array.shared_layout().clone(), alignment }
     }
 
-    fn of(arg: &Arg<'_>) -> Self {
+    fn of_operand(arg: &Arg<'_>) -> Self {
         match arg {
             Arg::Array(array) => Self::of_array(array),
             Arg::Scalar(scalar) => OperandKey::Value { strong: strong_type(scalar), kind: kind_of(scalar.value()) },
@@ -89,7 +89,7 @@ impl OperandKey {
 
     /// Whether `array`, whose first element is at `address`, is like the one of the plan. Where the
     /// memory starts does not matter.
-    fn fits(&self, array: &GpuArray, address: u64) -> bool {
+    fn matches_array(&self, array: &GpuArray, address: u64) -> bool {
         let OperandKey::Array { dtype, layout, alignment } = self else { return false };
         *dtype == array.dtype() && *alignment == alignment_of(address) && layout.same_strides(array.shared_layout())
     }
@@ -102,7 +102,7 @@ impl OperandKey {
 
 /// A launch of which only addresses and values are open.
 pub(crate) struct PreparedLaunch {
-    pub(crate) kernel: Arc<dyn Kernel>,
+    pub(crate) kernel: Arc<dyn LaunchableKernel>,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     /// The packed arguments; the addresses come first, that of the output before the others.
@@ -115,7 +115,7 @@ pub(crate) struct PreparedLaunch {
     pub(crate) workspace: Option<ReductionWorkspace>,
 }
 
-/// The memory in which the parts of split runs are combined ([`crate::Runtime::reduction_workspace`]), which may move.
+/// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReductionWorkspace {
     /// Bytes beside the completion counters.
@@ -147,7 +147,7 @@ impl CachedCall {
     ) -> Self {
         Self {
             what,
-            args: args.iter().map(OperandKey::of).collect(),
+            args: args.iter().map(OperandKey::of_operand).collect(),
             out: out.map(OperandKey::of_array),
             layout: result.shared_layout().clone(),
             dtype: result.dtype(),
@@ -158,7 +158,7 @@ impl CachedCall {
 
     /// Launches what was planned and returns the result; `None` if the call is not like that which was
     /// planned.
-    fn launch(
+    fn launch_cached(
         &self,
         ctx: &Arc<ArrayContext>,
         what: CallKey,
@@ -171,7 +171,7 @@ impl CachedCall {
         let given = match (out, &self.out) {
             (None, None) => None,
             (Some(out), Some(pattern)) => match usable_address(ctx, out)? {
-                Some(address) if pattern.fits(out, address) => Some((out, address)),
+                Some(address) if pattern.matches_array(out, address) => Some((out, address)),
                 _ => return Ok(None),
             },
             _ => return Ok(None),
@@ -191,7 +191,7 @@ impl CachedCall {
         };
         put_address(&mut packed, 0, address.wrapping_add(address_offsets[0] as u64));
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
-            let (counters, partials) = ctx.runtime().reduction_workspace(nbytes)?;
+            let (counters, partials) = ctx.device_runtime().reduction_workspace(nbytes)?;
             put_address(&mut packed, at, partials);
             put_address(&mut packed, at + 8, counters);
         }
@@ -214,7 +214,7 @@ impl CachedCall {
                 Arg::Array(array) => {
                     let Some(address) = usable_address(ctx, array)? else { return Ok(false) };
                     let is_poisoned = |(out, start): (&GpuArray, u64)| out.has_write_hazard_at(start, array, address);
-                    if !pattern.fits(array, address) || out.is_some_and(is_poisoned) {
+                    if !pattern.matches_array(array, address) || out.is_some_and(is_poisoned) {
                         return Ok(false);
                     }
                     put_address(
@@ -277,7 +277,7 @@ fn slot_of(what: CallKey, args: &[Arg<'_>]) -> usize {
                 let steps = axes.fold(shape.len(), |sum, (&n, &stride)| {
                     sum.rotate_left(9).wrapping_add(n ^ (stride as usize).rotate_left(40))
                 });
-                mix(hash, steps.wrapping_add((array.dtype().number() as usize).rotate_left(20)))
+                mix(hash, steps.wrapping_add((array.dtype().table_index() as usize).rotate_left(20)))
             }
             Arg::Scalar(scalar) => mix(hash, usize::from(kind_of(scalar.value()))),
         };
@@ -290,7 +290,7 @@ impl ArrayContext {
     ///
     /// # Errors
     /// When the device is out of memory or refuses the launch, or an operand was freed.
-    pub(crate) fn lookup(
+    pub(crate) fn lookup_and_launch(
         self: &Arc<Self>,
         what: CallKey,
         args: &[Arg<'_>],
@@ -298,11 +298,11 @@ impl ArrayContext {
     ) -> Result<Option<GpuArray>> {
         let slot = slot_of(what, args);
         let Some(known) = lock(&self.call_cache().0)[slot].clone() else { return Ok(None) };
-        known.launch(self, what, args, out)
+        known.launch_cached(self, what, args, out)
     }
 
     /// Remembers a call.
-    pub(crate) fn insert(&self, args: &[Arg<'_>], cached: CachedCall) {
+    pub(crate) fn insert_call(&self, args: &[Arg<'_>], cached: CachedCall) {
         let slot = slot_of(cached.what, args);
         let old = lock(&self.call_cache().0)[slot].replace(Arc::new(cached));
         drop(old);

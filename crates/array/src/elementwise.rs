@@ -5,15 +5,15 @@ use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, is_cacheable};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{Args, BLOCK_THREADS};
-use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
+use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::runtime::ArrayContext;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{Scalar, ScalarElement};
 use crate::tiled;
 use rtcg_codegen::array::{
-    AccessPattern, ArrayKernel, Op, OpTypes, Operand, OperandKind, Pointwise, Role, TILE_THREADS,
+    AccessPattern, ArrayKernel, Op, OpTypes, OperandKind, OperandRole, PointwiseOperand, PointwiseSpec, TILE_THREADS,
 };
-use rtcg_codegen::{DType, Kind, WeakScalar};
+use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -99,16 +99,21 @@ pub fn result_type(args: &[Arg<'_>]) -> DType {
 /// When the shapes do not fit, the dtypes do not allow `op`, a Python integer does not fit, or the
 /// result cannot be stored in `out`.
 #[inline]
-pub fn apply(ctx: &Arc<ArrayContext>, op: Op, args: &[Arg<'_>], options: OpOptions<'_>) -> Result<GpuArray> {
+pub fn apply_elementwise(
+    ctx: &Arc<ArrayContext>,
+    op: Op,
+    args: &[Arg<'_>],
+    options: OpOptions<'_>,
+) -> Result<GpuArray> {
     let what = CallKey::Pointwise(op, options.dtype);
     let is_cacheable = !fuse::is_active() && is_cacheable(op, args);
-    if is_cacheable && let Some(result) = ctx.lookup(what, args, options.out)? {
+    if is_cacheable && let Some(result) = ctx.lookup_and_launch(what, args, options.out)? {
         return Ok(result);
     }
     apply_uncached(ctx, op, args, options, is_cacheable.then_some(what))
 }
 
-/// [`apply`] without a plan of an earlier call; remembered as `what` for later ones.
+/// [`apply_elementwise`] without a plan of an earlier call; remembered as `what` for later ones.
 #[inline(never)]
 fn apply_uncached(
     ctx: &Arc<ArrayContext>,
@@ -120,8 +125,12 @@ fn apply_uncached(
     if args.len() != op.arity() {
         return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
-    let computed: SmallVec<[Arg<'_>; 4]> =
-        args.iter().enumerate().filter(|(at, _)| op.role(*at) == Role::Compute).map(|(_, arg)| *arg).collect();
+    let computed: SmallVec<[Arg<'_>; 4]> = args
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| op.operand_role(*at) == OperandRole::Compute)
+        .map(|(_, arg)| *arg)
+        .collect();
     let common = options.dtype.unwrap_or_else(|| result_type(&computed));
     if op == Op::Power {
         check_exponent(common, args)?;
@@ -129,30 +138,33 @@ fn apply_uncached(
     if let Some(constant) = out_of_range_comparison(op, common, args) {
         return constant_result(ctx, args, constant, options.out);
     }
-    let types = op.resolve(common)?;
+    let types = op.resolve_types(common)?;
     let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
     if let Some(out) = options.out {
-        checked_out(op, out, &shape, types.out)?;
+        check_out_argument(op, out, &shape, types.out)?;
     }
-    let mut operands: SmallVec<[Source<'_>; 4]> = SmallVec::new();
+    let mut operands: SmallVec<[OperandSource<'_>; 4]> = SmallVec::new();
     for (at, arg) in args.iter().enumerate() {
         operands.push(match arg {
-            Arg::Array(array) => Source::Array(array),
+            Arg::Array(array) => OperandSource::Array(array),
             Arg::Scalar(scalar) => {
-                let dtype =
-                    if op.role(at) == Role::Compute { scalar_type(types.compute, common) } else { scalar.dtype() };
-                Source::Value(scalar.to_element(dtype)?, dtype)
+                let dtype = if op.operand_role(at) == OperandRole::Compute {
+                    scalar_type(types.compute, common)
+                } else {
+                    scalar.dtype()
+                };
+                OperandSource::Value(scalar.to_element(dtype)?, dtype)
             }
         });
     }
     let layout = || result_layout(args, shape, types.out.itemsize());
     if fuse::is_active() {
-        for array in operands.iter().filter_map(Source::array) {
+        for array in operands.iter().filter_map(OperandSource::array) {
             if !Arc::ptr_eq(array.context(), ctx) {
                 return Err(ArrayError::value("operands live in different contexts"));
             }
         }
-        if let Some(deferred) = fuse::defer(ctx, op, types, &operands, options.out, layout.clone())? {
+        if let Some(deferred) = fuse::defer_operation(ctx, op, types, &operands, options.out, layout.clone())? {
             return Ok(deferred);
         }
     }
@@ -162,7 +174,7 @@ fn apply_uncached(
     };
     let prepared = compute_and_prepare(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
-        ctx.insert(args, CachedCall::new(what, args, options.out, &out, prepared));
+        ctx.insert_call(args, CachedCall::new(what, args, options.out, &out, prepared));
     }
     Ok(out)
 }
@@ -174,13 +186,13 @@ fn scalar_type(compute: DType, common: DType) -> DType {
 }
 
 fn not_broadcast(args: &[Arg<'_>]) -> ArrayError {
-    let shapes: Vec<_> = args.iter().map(|arg| Tuple(arg.shape()).to_string()).collect();
+    let shapes: Vec<_> = args.iter().map(|arg| PythonTuple(arg.shape()).to_string()).collect();
     ArrayError::value(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
 }
 
 fn check_exponent(common: DType, args: &[Arg<'_>]) -> Result<()> {
     match args[1] {
-        Arg::Scalar(scalar) if common.kind() == Kind::Signed && args[0].has_elements() => match scalar.value() {
+        Arg::Scalar(scalar) if common.kind() == DTypeKind::Signed && args[0].has_elements() => match scalar.value() {
             WeakScalar::Int(exponent) if exponent < 0 => {
                 Err(ArrayError::value("Integers to negative integer powers are not allowed."))
             }
@@ -222,12 +234,12 @@ fn constant_result(ctx: &Arc<ArrayContext>, args: &[Arg<'_>], value: bool, out: 
     Ok(out)
 }
 
-fn checked_out<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType) -> Result<&'a GpuArray> {
+fn check_out_argument<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType) -> Result<&'a GpuArray> {
     if out.shape() != shape.as_slice() {
         return Err(ArrayError::value(format!(
             "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-            Tuple(out.shape()),
-            Tuple(shape)
+            PythonTuple(out.shape()),
+            PythonTuple(shape)
         )));
     }
     if can_cast_same_kind(dtype, out.dtype()) {
@@ -243,7 +255,7 @@ fn checked_out<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType) -> Re
 /// NumPy's casting rule `same_kind`: the kind is not lost.
 pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
     match (from.kind(), to.kind()) {
-        (Kind::Record, _) | (_, Kind::Record) => from == to,
+        (DTypeKind::Record, _) | (_, DTypeKind::Record) => from == to,
         (a, b) => a <= b,
     }
 }
@@ -269,65 +281,65 @@ impl Layout {
 
 /// An operand ready for a kernel.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum OperandSource<'a> {
     Array(&'a GpuArray),
-    Value(Element, DType),
+    Value(ScalarElement, DType),
 }
 
-impl<'a> Source<'a> {
+impl<'a> OperandSource<'a> {
     fn array(&self) -> Option<&'a GpuArray> {
         match self {
-            Source::Array(array) => Some(array),
-            Source::Value(..) => None,
+            OperandSource::Array(array) => Some(array),
+            OperandSource::Value(..) => None,
         }
     }
 }
 
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
 /// another layout are copied first, so that results are as if nothing were shared.
-pub(crate) fn compute(op: Op, compute: DType, out: &GpuArray, operands: &[Source<'_>]) -> Result<()> {
+pub(crate) fn compute_into(op: Op, compute: DType, out: &GpuArray, operands: &[OperandSource<'_>]) -> Result<()> {
     compute_and_prepare(op, compute, out, operands).map(drop)
 }
 
-/// [`compute`], and the launch for calls that are like this one; `None` where more than a launch or less
+/// [`compute_into`], and the launch for calls that are like this one; `None` where more than a launch or less
 /// was needed.
 fn compute_and_prepare(
     op: Op,
     compute: DType,
     out: &GpuArray,
-    operands: &[Source<'_>],
+    operands: &[OperandSource<'_>],
 ) -> Result<Option<PreparedLaunch>> {
     if out.size() == 0 {
         return Ok(None);
     }
     let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
-    for array in operands.iter().filter_map(Source::array).chain([out]) {
+    for array in operands.iter().filter_map(OperandSource::array).chain([out]) {
         array.check_memory()?;
     }
     for operand in operands {
         copies.push(match operand {
-            Source::Array(array) => {
+            OperandSource::Array(array) => {
                 out.check_context(array)?;
                 if out.has_write_hazard(array) { Some(array.copy(None)?) } else { None }
             }
-            Source::Value(..) => None,
+            OperandSource::Value(..) => None,
         });
     }
     let arrays: SmallVec<[Option<&GpuArray>; 4]> = operands
         .iter()
         .zip(&copies)
         .map(|(operand, copy)| match operand {
-            Source::Array(array) => Some(copy.as_ref().unwrap_or(array)),
-            Source::Value(..) => None,
+            OperandSource::Array(array) => Some(copy.as_ref().unwrap_or(array)),
+            OperandSource::Value(..) => None,
         })
         .collect();
     let launch = PointwiseLaunch { op, compute, out, operands, arrays: &arrays };
     let prepared = match arrays.iter().flatten().count() {
-        0 => launch.run::<1>(),
-        1 => launch.run::<2>(),
-        2 => launch.run::<3>(),
-        3 => launch.run::<4>(),
-        _ => launch.run::<5>(),
+        0 => launch.plan_and_launch::<1>(),
+        1 => launch.plan_and_launch::<2>(),
+        2 => launch.plan_and_launch::<3>(),
+        3 => launch.plan_and_launch::<4>(),
+        _ => launch.plan_and_launch::<5>(),
     }?;
     Ok(Some(prepared).filter(|_| copies.iter().all(Option::is_none)))
 }
@@ -350,13 +362,13 @@ struct PointwiseLaunch<'a> {
     op: Op,
     compute: DType,
     out: &'a GpuArray,
-    operands: &'a [Source<'a>],
+    operands: &'a [OperandSource<'a>],
     arrays: &'a [Option<&'a GpuArray>],
 }
 
 impl PointwiseLaunch<'_> {
     /// Plans over the `N` arrays (the output first) and launches the kernel that fits the plan.
-    fn run<const N: usize>(&self) -> Result<PreparedLaunch> {
+    fn plan_and_launch<const N: usize>(&self) -> Result<PreparedLaunch> {
         let mut broadcast: SmallVec<[Layout; 5]> = SmallVec::new();
         broadcast.push(self.out.layout().clone());
         for array in self.arrays.iter().flatten() {
@@ -364,41 +376,50 @@ impl PointwiseLaunch<'_> {
         }
         let plan = IterationPlan::<N>::new(std::array::from_fn(|k| &broadcast[k]));
         let kernel = match self.flat_operands(&plan) {
-            Some(operands) => self.kernel(operands, AccessPattern::Flat(self.elements_per_access(&plan, &operands))),
-            None => self.kernel(self.strided_operands(), tiled::access_pattern(&plan, self.out, self.arrays)),
+            Some(operands) => {
+                self.pointwise_kernel(operands, AccessPattern::Flat(self.elements_per_access(&plan, &operands)))
+            }
+            None => self.pointwise_kernel(self.strided_operands(), tiled::access_pattern(&plan, self.out, self.arrays)),
         };
-        self.launch(&plan, &kernel)
+        self.launch_planned(&plan, &kernel)
     }
 
-    fn kernel(&self, operands: [Operand; 4], pattern: AccessPattern) -> Pointwise {
+    fn pointwise_kernel(&self, operands: [PointwiseOperand; 4], pattern: AccessPattern) -> PointwiseSpec {
         let is_out_unaligned = matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(self.out);
-        Pointwise { op: self.op, compute: self.compute, out: self.out.dtype(), is_out_unaligned, operands, pattern }
+        PointwiseSpec { op: self.op, compute: self.compute, out: self.out.dtype(), is_out_unaligned, operands, pattern }
     }
 
-    fn map_operands(&self, mut access: impl FnMut(&GpuArray, usize) -> Option<OperandKind>) -> Option<[Operand; 4]> {
-        let mut operands = [Operand::UNUSED; 4];
+    fn map_operands(
+        &self,
+        mut access: impl FnMut(&GpuArray, usize) -> Option<OperandKind>,
+    ) -> Option<[PointwiseOperand; 4]> {
+        let mut operands = [PointwiseOperand::UNUSED_OPERAND; 4];
         let mut position = 1;
         for (at, operand) in self.operands.iter().enumerate() {
             operands[at] = match (operand, self.arrays[at]) {
                 (_, Some(array)) => {
                     position += 1;
-                    Operand { dtype: array.dtype(), access: access(array, position - 1)? }
+                    PointwiseOperand { dtype: array.dtype(), access: access(array, position - 1)? }
                 }
-                (Source::Value(_, dtype), None) => Operand { dtype: *dtype, access: OperandKind::Value },
-                (Source::Array(array), None) => Operand { dtype: array.dtype(), access: OperandKind::Unused },
+                (OperandSource::Value(_, dtype), None) => {
+                    PointwiseOperand { dtype: *dtype, access: OperandKind::Value }
+                }
+                (OperandSource::Array(array), None) => {
+                    PointwiseOperand { dtype: array.dtype(), access: OperandKind::Unused }
+                }
             };
         }
         Some(operands)
     }
 
-    fn strided_operands(&self) -> [Operand; 4] {
+    fn strided_operands(&self) -> [PointwiseOperand; 4] {
         let access =
             |array: &GpuArray, _| Some(if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned });
-        self.map_operands(access).unwrap_or([Operand::UNUSED; 4])
+        self.map_operands(access).unwrap_or([PointwiseOperand::UNUSED_OPERAND; 4])
     }
 
     /// The operands if each lies without gaps or is a single element.
-    fn flat_operands<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<[Operand; 4]> {
+    fn flat_operands<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<[PointwiseOperand; 4]> {
         let item = self.out.itemsize() as isize;
         if plan.single_stride(0, item)? != item || !is_aligned(self.out) {
             return None;
@@ -415,7 +436,7 @@ impl PointwiseLaunch<'_> {
     }
 
     /// How many adjacent elements a thread takes at once, if addresses allow it.
-    fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, operands: &[Operand; 4]) -> u8 {
+    fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, operands: &[PointwiseOperand; 4]) -> u8 {
         let widest = operands
             .iter()
             .filter(|operand| operand.access == OperandKind::Element)
@@ -437,14 +458,18 @@ impl PointwiseLaunch<'_> {
         if aligned { count as u8 } else { 1 }
     }
 
-    fn launch<const N: usize>(&self, plan: &IterationPlan<N>, kernel: &Pointwise) -> Result<PreparedLaunch> {
-        let mut args = Args::new();
+    fn launch_planned<const N: usize>(
+        &self,
+        plan: &IterationPlan<N>,
+        kernel: &PointwiseSpec,
+    ) -> Result<PreparedLaunch> {
+        let mut args = PackedKernelArgs::new();
         let mut address_offsets: SmallVec<[usize; 4]> = SmallVec::new();
         for (array, offset) in std::iter::once(&self.out).chain(self.arrays.iter().flatten()).zip(&plan.offsets) {
             args.push_u64(array.address(*offset));
             address_offsets.push(offset.wrapping_sub(array.layout().offset));
         }
-        let size = plan.size();
+        let size = plan.n_elements();
         args.push_u64(size as u64);
         let ctx = self.out.context();
         if let AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) = kernel.pattern {
@@ -458,18 +483,18 @@ impl PointwiseLaunch<'_> {
             AccessPattern::Strided(_) => ctx.device_info().blocks_for(size),
             AccessPattern::Tiled(_, tile) => {
                 let lengths: SmallVec<[usize; 4]> = plan.axes.iter().map(|axis| axis.0).collect();
-                tile.count(&lengths).min(i32::MAX as usize) as u32
+                tile.n_tiles(&lengths).min(i32::MAX as usize) as u32
             }
         };
         let mut values: SmallVec<[(usize, DType); 2]> = SmallVec::new();
         for operand in self.operands {
-            if let Source::Value(element, dtype) = operand {
+            if let OperandSource::Value(element, dtype) = operand {
                 args.push(element.bytes(), element.alignment());
                 values.push((args.bytes().len() - element.bytes().len(), *dtype));
             }
         }
         let threads = if let AccessPattern::Tiled(..) = kernel.pattern { TILE_THREADS } else { BLOCK_THREADS };
-        let compiled = ctx.kernel(&ArrayKernel::Pointwise(*kernel))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Pointwise(*kernel))?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.bytes())?;
         Ok(PreparedLaunch {
@@ -491,23 +516,23 @@ impl GpuArray {
     /// # Errors
     /// When the dtype does not allow it.
     pub fn unary(&self, op: Op) -> Result<GpuArray> {
-        apply(self.context(), op, &[self.into()], OpOptions::default())
+        apply_elementwise(self.context(), op, &[self.into()], OpOptions::default())
     }
 
     /// `op` of this array and another operand.
     ///
     /// # Errors
-    /// As [`apply`].
+    /// As [`apply_elementwise`].
     pub fn binary<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<GpuArray> {
-        binary(self.context(), op, self.into(), other.into(), None)
+        binary_with_shortcuts(self.context(), op, self.into(), other.into(), None)
     }
 
     /// `self op= other`.
     ///
     /// # Errors
-    /// As [`apply`], and when the result's kind cannot be stored in this dtype.
+    /// As [`apply_elementwise`], and when the result's kind cannot be stored in this dtype.
     pub fn binary_in_place<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<()> {
-        binary(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
+        binary_with_shortcuts(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
     }
 
     /// Sets every element to `value`.
@@ -522,8 +547,8 @@ impl GpuArray {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn fill_element(&self, value: Element) -> Result<()> {
-        compute(Op::Copy, self.dtype(), self, &[Source::Value(value, self.dtype())])
+    pub fn fill_element(&self, value: ScalarElement) -> Result<()> {
+        compute_into(Op::Copy, self.dtype(), self, &[OperandSource::Value(value, self.dtype())])
     }
 
     /// A copy converted to `dtype` as C converts.
@@ -533,8 +558,9 @@ impl GpuArray {
     pub fn astype(&self, dtype: DType) -> Result<GpuArray> {
         let types = OpTypes { compute: self.dtype(), out: dtype };
         let layout = || Layout::dense_like(self.layout(), dtype.itemsize());
-        if dtype.kind() != Kind::Record
-            && let Some(deferred) = fuse::defer(self.context(), Op::Copy, types, &[Source::Array(self)], None, layout)?
+        if dtype.kind() != DTypeKind::Record
+            && let Some(deferred) =
+                fuse::defer_operation(self.context(), Op::Copy, types, &[OperandSource::Array(self)], None, layout)?
         {
             return Ok(deferred);
         }
@@ -551,28 +577,28 @@ impl GpuArray {
     /// Whether the copy of a result that was deferred was deferred, too.
     pub(crate) fn assign_deferred(&self, source: &GpuArray) -> Result<bool> {
         let fits = || source.layout().broadcast_to(self.shape()).is_ok();
-        if !fuse::is_active() || !fuse::is_deferred(source) || self.dtype().kind() == Kind::Record || !fits() {
+        if !fuse::is_active() || !fuse::is_deferred(source) || self.dtype().kind() == DTypeKind::Record || !fits() {
             return Ok(false);
         }
         let types = OpTypes { compute: source.dtype(), out: self.dtype() };
         let layout = || self.layout().clone();
-        fuse::defer(self.context(), Op::Copy, types, &[Source::Array(source)], Some(self), layout)
+        fuse::defer_operation(self.context(), Op::Copy, types, &[OperandSource::Array(source)], Some(self), layout)
             .map(|deferred| deferred.is_some())
     }
 
     pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {
         let (from, to) = (source.dtype(), self.dtype());
-        if from != to && (from.kind() == Kind::Record || to.kind() == Kind::Record) {
+        if from != to && (from.kind() == DTypeKind::Record || to.kind() == DTypeKind::Record) {
             return Err(ArrayError::dtype(format!("cannot convert elements of type {from} to {to}")));
         }
         if source.layout().broadcast_to(self.shape()).is_err() {
             return Err(ArrayError::value(format!(
                 "could not broadcast input array from shape {} into shape {}",
-                Tuple(source.shape()),
-                Tuple(self.shape())
+                PythonTuple(source.shape()),
+                PythonTuple(self.shape())
             )));
         }
-        compute(Op::Copy, from, self, &[Source::Array(source)])
+        compute_into(Op::Copy, from, self, &[OperandSource::Array(source)])
     }
 
     /// The numbers `start + i * step` for the elements `i` of this one-dimensional array.
@@ -581,10 +607,10 @@ impl GpuArray {
     /// When a number does not fit the dtype.
     pub fn fill_range(&self, start: Scalar, step: Scalar) -> Result<()> {
         let dtype = self.dtype();
-        let types = Op::Index.resolve(dtype)?;
+        let types = Op::Index.resolve_types(dtype)?;
         let contiguous = if self.is_contiguous(Order::C) { self.clone() } else { self.empty_like(dtype)? };
         let values = [start.to_element(dtype)?, step.to_element(dtype)?];
-        compute(Op::Index, types.compute, &contiguous, &values.map(|value| Source::Value(value, dtype)))?;
+        compute_into(Op::Index, types.compute, &contiguous, &values.map(|value| OperandSource::Value(value, dtype)))?;
         if self.is_contiguous(Order::C) { Ok(()) } else { self.assign(&contiguous) }
     }
 }
@@ -592,24 +618,30 @@ impl GpuArray {
 /// A binary operation, with NumPy's short cuts for powers with common exponents.
 ///
 /// # Errors
-/// As [`apply`].
-pub fn binary(ctx: &Arc<ArrayContext>, op: Op, x: Arg<'_>, y: Arg<'_>, out: Option<&GpuArray>) -> Result<GpuArray> {
+/// As [`apply_elementwise`].
+pub fn binary_with_shortcuts(
+    ctx: &Arc<ArrayContext>,
+    op: Op,
+    x: Arg<'_>,
+    y: Arg<'_>,
+    out: Option<&GpuArray>,
+) -> Result<GpuArray> {
     let options = OpOptions { out, dtype: None };
     if let (Op::Power, Arg::Array(base), Arg::Scalar(Scalar::Weak(WeakScalar::Int(2)))) = (op, x, y)
         && base.dtype() == DType::Bool
         && base.ndim() > 0
     {
         // The one place where NumPy's short cut shows: int8 rather than int64.
-        return apply(ctx, Op::Square, &[x], options);
+        return apply_elementwise(ctx, Op::Square, &[x], options);
     }
     if let (Op::Power, Arg::Array(base), Arg::Scalar(exponent)) = (op, x, y)
-        && base.dtype().kind() > Kind::Signed
+        && base.dtype().kind() > DTypeKind::Signed
         && result_type(&[x, y]) == base.dtype()
         && let Some(short) = power_shortcut(exponent)
     {
-        return apply(ctx, short, &[x], options);
+        return apply_elementwise(ctx, short, &[x], options);
     }
-    apply(ctx, op, &[x, y], options)
+    apply_elementwise(ctx, op, &[x, y], options)
 }
 
 fn power_shortcut(exponent: Scalar) -> Option<Op> {

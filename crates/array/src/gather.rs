@@ -3,11 +3,11 @@
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{Args, BLOCK_THREADS};
-use crate::layout::{Layout, Order, Shape, Strides, Tuple, broadcast_shapes};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
+use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 use crate::views::Index;
-use rtcg_codegen::array::{ArrayKernel, Bounds, Direction, Gather, Op};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::array::{ArrayKernel, BoundsMode, GatherDirection, GatherSpec, Op};
+use rtcg_codegen::{DType, DTypeKind};
 use smallvec::SmallVec;
 
 /// Index arrays that one kernel can read.
@@ -23,23 +23,23 @@ pub enum FancyIndex {
 }
 
 /// One item of an index whose masks are replaced by indices.
-enum Expanded {
+enum ExpandedIndex {
     /// A basic item.
     Basic(Index),
     /// An array of integers, and the basic item that makes the axis it indexes.
     Array(GpuArray, Index),
 }
 
-impl Expanded {
-    fn basic(&self) -> Index {
+impl ExpandedIndex {
+    fn as_basic_index(&self) -> Index {
         match self {
-            Expanded::Basic(index) | Expanded::Array(_, index) => *index,
+            ExpandedIndex::Basic(index) | ExpandedIndex::Array(_, index) => *index,
         }
     }
 }
 
 /// An index brought to one form: a view whose axes are either indexed by an array or left alone.
-struct Resolved {
+struct ResolvedIndex {
     view: GpuArray,
     /// The indexed axes of the view with their index arrays, broadcast to one shape.
     indexed: SmallVec<[(usize, GpuArray); 4]>,
@@ -58,9 +58,9 @@ impl GpuArray {
     /// # Errors
     /// When there are too many indices or the index arrays do not fit together.
     pub fn take_fancy(&self, items: &[FancyIndex]) -> Result<GpuArray> {
-        let resolved = self.resolve(items)?;
+        let resolved = self.resolve_index(items)?;
         let out = GpuArray::empty(self.context(), &resolved.result_shape(), self.dtype(), Order::C)?;
-        resolved.launch(&out, Direction::Get, Bounds::Raise)?;
+        resolved.launch_gather(&out, GatherDirection::Get, BoundsMode::Raise)?;
         Ok(out)
     }
 
@@ -76,47 +76,53 @@ impl GpuArray {
         {
             return self.put_where(mask, values);
         }
-        let resolved = self.resolve(items)?;
+        let resolved = self.resolve_index(items)?;
         let shape = resolved.result_shape();
         let values = values.broadcast_to(&shape).map_err(|_| {
             ArrayError::value(format!(
                 "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
-                Tuple(values.shape()),
-                Tuple(&shape)
+                PythonTuple(values.shape()),
+                PythonTuple(&shape)
             ))
         })?;
         let values = if self.overlaps(&values) { values.copy(None)? } else { values };
-        resolved.launch(&values, Direction::Set, Bounds::Raise)
+        resolved.launch_gather(&values, GatherDirection::Set, BoundsMode::Raise)
     }
 
     /// Writes one value where `mask` is true, without asking the device how many there are.
     fn put_where(&self, mask: &GpuArray, value: &GpuArray) -> Result<()> {
         let value = value.reshape_to(&[], Order::C)?.to_dtype(self.dtype())?;
-        let operands = [mask, &value, self].map(crate::elementwise::Source::Array);
-        crate::elementwise::compute(Op::Where, self.dtype(), self, &operands)
+        let operands = [mask, &value, self].map(crate::elementwise::OperandSource::Array);
+        crate::elementwise::compute_into(Op::Where, self.dtype(), self, &operands)
     }
 
     /// Elements along `axis` by an array of indices; `bounds` says what others than 0 to length - 1 mean.
     ///
     /// # Errors
     /// When the axis does not exist or the indices are no integers.
-    pub fn take(&self, indices: &GpuArray, axis: usize, bounds: Bounds, out: Option<&GpuArray>) -> Result<GpuArray> {
-        let resolved = self.along(indices, axis)?;
+    pub fn take(
+        &self,
+        indices: &GpuArray,
+        axis: usize,
+        bounds: BoundsMode,
+        out: Option<&GpuArray>,
+    ) -> Result<GpuArray> {
+        let resolved = self.index_along_axis(indices, axis)?;
         let shape = resolved.result_shape();
         // Without elements to fetch no kernel sees the indices.
         let is_asked = indices.size() > 0 && self.shape()[..axis].iter().all(|&n| n > 0);
-        if bounds == Bounds::Raise && self.shape()[axis] == 0 && is_asked {
+        if bounds == BoundsMode::Raise && self.shape()[axis] == 0 && is_asked {
             return Err(no_index_fits(axis));
         }
         let out = match out {
             Some(out) if out.shape() != shape.as_slice() => {
-                let (given, wanted) = (Tuple(out.shape()), Tuple(&shape));
+                let (given, wanted) = (PythonTuple(out.shape()), PythonTuple(&shape));
                 return Err(ArrayError::value(format!("take: out has shape {given}; expected {wanted}")));
             }
             Some(out) => out.clone(),
             None => GpuArray::empty(self.context(), &shape, self.dtype(), Order::C)?,
         };
-        resolved.launch(&out, Direction::Get, bounds)?;
+        resolved.launch_gather(&out, GatherDirection::Get, bounds)?;
         Ok(out)
     }
 
@@ -124,15 +130,15 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::take`], and when `values` do not fit.
-    pub fn put(&self, indices: &GpuArray, values: &GpuArray, axis: usize, bounds: Bounds) -> Result<()> {
-        let resolved = self.along(indices, axis)?;
+    pub fn put(&self, indices: &GpuArray, values: &GpuArray, axis: usize, bounds: BoundsMode) -> Result<()> {
+        let resolved = self.index_along_axis(indices, axis)?;
         let values = values.broadcast_to(&resolved.result_shape())?;
-        resolved.launch(&values, Direction::Set, bounds)
+        resolved.launch_gather(&values, GatherDirection::Set, bounds)
     }
 
-    fn along(&self, indices: &GpuArray, axis: usize) -> Result<Resolved> {
+    fn index_along_axis(&self, indices: &GpuArray, axis: usize) -> Result<ResolvedIndex> {
         check_integers(indices)?;
-        Ok(Resolved {
+        Ok(ResolvedIndex {
             view: self.clone(),
             shape: indices.shape_owned(),
             indexed: SmallVec::from_iter([(axis, indices.clone())]),
@@ -177,14 +183,15 @@ impl GpuArray {
         running.searchsorted(&wanted, false)
     }
 
-    fn resolve(&self, items: &[FancyIndex]) -> Result<Resolved> {
+    fn resolve_index(&self, items: &[FancyIndex]) -> Result<ResolvedIndex> {
         let items = self.expand_masks(items)?;
         let (mut basic, mut arrays): (Vec<Index>, Vec<GpuArray>) = (Vec::new(), Vec::new());
         // The places of index arrays (and of integers, which count as such) among the items.
         let mut places = Vec::new();
         let mut results_before = 0;
         let mut after_ellipsis = self.ndim();
-        let used = items.iter().filter(|item| !matches!(item.basic(), Index::NewAxis | Index::Ellipsis)).count();
+        let used =
+            items.iter().filter(|item| !matches!(item.as_basic_index(), Index::NewAxis | Index::Ellipsis)).count();
         if used > self.ndim() {
             return Err(ArrayError::index(format!(
                 "too many indices for array: array is {}-dimensional, but {used} were indexed",
@@ -196,14 +203,14 @@ impl GpuArray {
         let mut view_axis = 0;
         for (place, item) in items.iter().enumerate() {
             match item {
-                Expanded::Array(array, onto) => {
+                ExpandedIndex::Array(array, onto) => {
                     basic.push(*onto);
                     arrays.push(array.clone());
                     view_axes.push(view_axis);
                     places.push(place);
                     view_axis += 1;
                 }
-                Expanded::Basic(index) => {
+                ExpandedIndex::Basic(index) => {
                     basic.push(*index);
                     match index {
                         Index::At(_) => places.push(place),
@@ -222,7 +229,7 @@ impl GpuArray {
         let together = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
         let view = self.index(&basic)?;
         let shape = broadcast_shapes(arrays.iter().map(GpuArray::shape)).ok_or_else(|| {
-            let shapes: Vec<_> = arrays.iter().map(|array| Tuple(array.shape()).to_string()).collect();
+            let shapes: Vec<_> = arrays.iter().map(|array| PythonTuple(array.shape()).to_string()).collect();
             ArrayError::index(format!(
                 "shape mismatch: indexing arrays could not be broadcast together with shapes {}",
                 shapes.join(" ")
@@ -233,12 +240,12 @@ impl GpuArray {
             indexed.push((axis, array.broadcast_to(&shape)?));
         }
         let position = if together { results_before } else { 0 };
-        Ok(Resolved { view, indexed, shape, position })
+        Ok(ResolvedIndex { view, indexed, shape, position })
     }
 
     /// Replaces truth values by the indices of the true ones.
-    fn expand_masks(&self, items: &[FancyIndex]) -> Result<Vec<Expanded>> {
-        const WHOLE: Index = Index::Slice(None, None, None);
+    fn expand_masks(&self, items: &[FancyIndex]) -> Result<Vec<ExpandedIndex>> {
+        const WHOLE_AXIS: Index = Index::Slice(None, None, None);
         let axes_of = |item: &FancyIndex| match item {
             FancyIndex::Array(array) if array.dtype() == DType::Bool => array.ndim(),
             FancyIndex::Basic(Index::NewAxis | Index::Ellipsis) => 0,
@@ -252,15 +259,16 @@ impl GpuArray {
                     self.check_mask(mask, axis)?;
                     if mask.ndim() == 0 {
                         // It takes or leaves all of a new axis of length 1, as the mask of that axis would.
-                        expanded.push(Expanded::Array(mask.flat_nonzero()?, Index::NewAxis));
+                        expanded.push(ExpandedIndex::Array(mask.flat_nonzero()?, Index::NewAxis));
                     }
-                    expanded.extend(mask.nonzero()?.into_iter().map(|indices| Expanded::Array(indices, WHOLE)));
+                    expanded
+                        .extend(mask.nonzero()?.into_iter().map(|indices| ExpandedIndex::Array(indices, WHOLE_AXIS)));
                 }
                 FancyIndex::Array(array) => {
                     check_integers(array)?;
-                    expanded.push(Expanded::Array(array.clone(), WHOLE));
+                    expanded.push(ExpandedIndex::Array(array.clone(), WHOLE_AXIS));
                 }
-                FancyIndex::Basic(index) => expanded.push(Expanded::Basic(*index)),
+                FancyIndex::Basic(index) => expanded.push(ExpandedIndex::Basic(*index)),
             }
             axis += match item {
                 FancyIndex::Basic(Index::Ellipsis) => self.ndim().saturating_sub(used),
@@ -279,7 +287,7 @@ impl GpuArray {
                     None => ArrayError::index(format!(
                         "too many indices for array: array is {}-dimensional, but the mask of shape {} begins at axis {axis}",
                         self.ndim(),
-                        Tuple(mask.shape())
+                        PythonTuple(mask.shape())
                     )),
                     Some(own) => ArrayError::index(format!(
                         "boolean index did not match indexed array along axis {}; size of axis is {own} but size of \
@@ -300,7 +308,7 @@ fn no_index_fits(axis: usize) -> ArrayError {
 
 fn check_integers(indices: &GpuArray) -> Result<()> {
     match indices.dtype().kind() {
-        Kind::Signed | Kind::Unsigned => Ok(()),
+        DTypeKind::Signed | DTypeKind::Unsigned => Ok(()),
         _ => Err(ArrayError::index(format!(
             "arrays used as indices must be of integer (or boolean) type, got {}",
             indices.dtype()
@@ -308,25 +316,30 @@ fn check_integers(indices: &GpuArray) -> Result<()> {
     }
 }
 
-impl Resolved {
-    fn left(&self) -> impl Iterator<Item = usize> + '_ {
+impl ResolvedIndex {
+    fn unindexed_axes(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.view.ndim()).filter(|axis| self.indexed.iter().all(|(indexed, _)| indexed != axis))
     }
 
     fn result_shape(&self) -> Shape {
-        let mut shape: Shape = self.left().map(|axis| self.view.shape()[axis]).collect();
+        let mut shape: Shape = self.unindexed_axes().map(|axis| self.view.shape()[axis]).collect();
         shape.insert_many(self.position, self.shape.iter().copied());
         shape
     }
 
     /// A layout over the result's axes, from strides of the axes that are left and of the index arrays.
-    fn spread(&self, left: impl Fn(usize) -> isize, index: impl Fn(usize) -> isize, offset: usize) -> Layout {
-        let mut strides: Strides = self.left().map(left).collect();
+    fn result_layout_from(
+        &self,
+        left: impl Fn(usize) -> isize,
+        index: impl Fn(usize) -> isize,
+        offset: usize,
+    ) -> Layout {
+        let mut strides: Strides = self.unindexed_axes().map(left).collect();
         strides.insert_many(self.position, (0..self.shape.len()).map(index));
         Layout { shape: self.result_shape(), strides, offset }
     }
 
-    fn launch(&self, dense: &GpuArray, direction: Direction, bounds: Bounds) -> Result<()> {
+    fn launch_gather(&self, dense: &GpuArray, direction: GatherDirection, bounds: BoundsMode) -> Result<()> {
         if dense.size() == 0 {
             return Ok(());
         }
@@ -339,32 +352,32 @@ impl Resolved {
         }
         let mut layouts: SmallVec<[Layout; 10]> = SmallVec::new();
         layouts.push(dense.layout().clone());
-        layouts.push(self.spread(|axis| self.view.strides()[axis], |_| 0, self.view.layout().offset));
+        layouts.push(self.result_layout_from(|axis| self.view.strides()[axis], |_| 0, self.view.layout().offset));
         for (_, array) in &self.indexed {
-            layouts.push(self.spread(|_| 0, |axis| array.strides()[axis], array.layout().offset));
+            layouts.push(self.result_layout_from(|_| 0, |axis| array.strides()[axis], array.layout().offset));
         }
-        let still = self.spread(|_| 0, |_| 0, 0);
+        let still = self.result_layout_from(|_| 0, |_| 0, 0);
         let plan = IterationPlan::<10>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&still)));
         let mut indices = [DType::I64; MAX_INDICES];
         indices.iter_mut().zip(&self.indexed).for_each(|(slot, (_, array))| *slot = array.dtype());
-        let kernel = Gather {
+        let kernel = GatherSpec {
             direction,
             dense: dense.dtype(),
             source: self.view.dtype(),
             indices,
             n_indices: n as u8,
             bounds,
-            space: plan.space(),
+            space: plan.index_space(),
         };
         let indexed = self.indexed.iter().map(|(_, array)| array);
         [dense, &self.view].into_iter().chain(indexed).try_for_each(GpuArray::check_memory)?;
-        let mut args = Args::new();
+        let mut args = PackedKernelArgs::new();
         args.push_u64(dense.address(plan.offsets[0]));
         args.push_u64(self.view.address(plan.offsets[1]));
         for (k, (_, array)) in self.indexed.iter().enumerate() {
             args.push_u64(array.address(plan.offsets[k + 2]));
         }
-        args.push_u64(plan.size() as u64);
+        args.push_u64(plan.n_elements() as u64);
         let operands: SmallVec<[usize; 10]> = (0..2 + n).collect();
         plan.write_dims(kernel.space, &operands, &mut args);
         for (axis, _) in &self.indexed {
@@ -372,8 +385,8 @@ impl Resolved {
             args.push_i64(self.view.strides()[*axis] as i64);
         }
         let ctx = dense.context();
-        args.push_u64(ctx.out_of_bounds_flag(bounds == Bounds::Raise)?);
-        let compiled = ctx.kernel(&ArrayKernel::Gather(kernel))?;
-        compiled.launch([ctx.device_info().blocks_for(plan.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+        args.push_u64(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?);
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Gather(kernel))?;
+        compiled.launch([ctx.device_info().blocks_for(plan.n_elements()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
     }
 }

@@ -9,13 +9,13 @@ use smallvec::SmallVec;
 const MAX_32_BIT: u64 = 1 << 31;
 
 /// One axis: its length and every operand's stride in bytes.
-type Axis<const N: usize> = (usize, [isize; N]);
+type PlanAxis<const N: usize> = (usize, [isize; N]);
 
 /// The walk over `N` operands of one shape. Operand 0 is the one that is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IterationPlan<const N: usize> {
     /// The axes, the fastest last. None for a single element.
-    pub(crate) axes: SmallVec<[Axis<N>; 4]>,
+    pub(crate) axes: SmallVec<[PlanAxis<N>; 4]>,
     /// The offset of the first element of each operand, in bytes.
     pub(crate) offsets: [usize; N],
 }
@@ -33,7 +33,7 @@ impl<const N: usize> IterationPlan<N> {
     }
 
     fn with_order(layouts: [&Layout; N], free: bool) -> Self {
-        let mut axes: SmallVec<[Axis<N>; 4]> = SmallVec::new();
+        let mut axes: SmallVec<[PlanAxis<N>; 4]> = SmallVec::new();
         let mut offsets = layouts.map(|layout| layout.offset);
         for (axis, &length) in layouts[0].shape.iter().enumerate() {
             let mut strides = layouts.map(|layout| layout.strides[axis]);
@@ -49,14 +49,14 @@ impl<const N: usize> IterationPlan<N> {
             axes.push((length, strides));
         }
         if free {
-            Self::sort(&mut axes);
+            Self::sort_axes(&mut axes);
         }
-        Self { axes: Self::merge(axes), offsets }
+        Self { axes: Self::merge_axes(axes), offsets }
     }
 
     /// The written operand's axes from the widest stride to the narrowest, so that adjacent
     /// threads write adjacent elements.
-    fn sort(axes: &mut [Axis<N>]) {
+    fn sort_axes(axes: &mut [PlanAxis<N>]) {
         for end in 1..axes.len() {
             let mut at = end;
             while at > 0 && Self::is_before(&axes[at], &axes[at - 1]) {
@@ -66,7 +66,7 @@ impl<const N: usize> IterationPlan<N> {
         }
     }
 
-    fn is_before(a: &Axis<N>, b: &Axis<N>) -> bool {
+    fn is_before(a: &PlanAxis<N>, b: &PlanAxis<N>) -> bool {
         // Ties, as between strides of 0, are broken by the operands that are read.
         for (a, b) in a.1.iter().zip(&b.1) {
             if a.unsigned_abs() != b.unsigned_abs() {
@@ -76,8 +76,8 @@ impl<const N: usize> IterationPlan<N> {
         false
     }
 
-    fn merge(axes: SmallVec<[Axis<N>; 4]>) -> SmallVec<[Axis<N>; 4]> {
-        let mut merged: SmallVec<[Axis<N>; 4]> = SmallVec::new();
+    fn merge_axes(axes: SmallVec<[PlanAxis<N>; 4]>) -> SmallVec<[PlanAxis<N>; 4]> {
+        let mut merged: SmallVec<[PlanAxis<N>; 4]> = SmallVec::new();
         for axis in axes {
             match merged.last_mut() {
                 Some(outer) if (0..N).all(|k| outer.1[k] == axis.1[k].wrapping_mul(axis.0 as isize)) => {
@@ -90,7 +90,7 @@ impl<const N: usize> IterationPlan<N> {
     }
 
     /// The number of elements.
-    pub(crate) fn size(&self) -> usize {
+    pub(crate) fn n_elements(&self) -> usize {
         self.axes.iter().map(|axis| axis.0).product()
     }
 
@@ -107,15 +107,15 @@ impl<const N: usize> IterationPlan<N> {
     /// last one, and a bit for each of these operands (the first one after the output has the lowest).
     /// None where the strides suffice, or tiles would be mostly empty. `items` are the elements' sizes.
     pub(crate) fn transposed_operands(&self, items: [usize; N]) -> Option<(u8, u8)> {
-        const LEAST: usize = 16;
+        const MIN_TILED_LENGTH: usize = 16;
         let (last, outer) = self.axes.split_last()?;
-        if last.1[0].unsigned_abs() != items[0] || last.0 < LEAST {
+        if last.1[0].unsigned_abs() != items[0] || last.0 < MIN_TILED_LENGTH {
             return None;
         }
         let (mut axis, mut bits) = (None, 0);
         for k in (1..N).filter(|&k| last.1[k].unsigned_abs() > 2 * items[k]) {
             let Some(along) = outer.iter().position(|outer| outer.1[k].unsigned_abs() == items[k]) else { continue };
-            if axis.is_some_and(|axis| axis != along) || outer[along].0 < LEAST {
+            if axis.is_some_and(|axis| axis != along) || outer[along].0 < MIN_TILED_LENGTH {
                 return None;
             }
             axis = Some(along);
@@ -125,18 +125,18 @@ impl<const N: usize> IterationPlan<N> {
     }
 
     /// Number of axes and index width for a kernel.
-    pub(crate) fn space(&self) -> IndexSpace {
+    pub(crate) fn index_space(&self) -> IndexSpace {
         let reach = |k: usize| {
             self.axes.iter().fold(0u64, |total, axis| {
                 total.saturating_add((axis.1[k].unsigned_abs() as u64).saturating_mul(axis.0 as u64))
             })
         };
-        let wide = self.size() as u64 >= MAX_32_BIT || (0..N).any(|k| reach(k) >= MAX_32_BIT);
+        let wide = self.n_elements() as u64 >= MAX_32_BIT || (0..N).any(|k| reach(k) >= MAX_32_BIT);
         IndexSpace { ndim: self.axes.len().max(1) as u8, wide }
     }
 
     /// Appends the structure that a strided kernel reads: lengths, numbers for division, strides.
-    pub(crate) fn write_dims(&self, space: IndexSpace, operands: &[usize], args: &mut crate::launch::Args) {
+    pub(crate) fn write_dims(&self, space: IndexSpace, operands: &[usize], args: &mut crate::launch::PackedKernelArgs) {
         let ndim = usize::from(space.ndim);
         let length = |axis: usize| self.axes.get(axis).map_or(1, |axis| axis.0);
         let stride = |axis: usize, k: usize| self.axes.get(axis).map_or(0, |axis| axis.1[k]);

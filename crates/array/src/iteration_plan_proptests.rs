@@ -6,7 +6,7 @@ use crate::layout::{Layout, Order};
 use proptest::prelude::*;
 
 /// The addresses of all operands, element by element in the order of the axes.
-fn visited<const N: usize>(offsets: [usize; N], axes: &[(usize, [isize; N])]) -> Vec<[isize; N]> {
+fn visited_addresses<const N: usize>(offsets: [usize; N], axes: &[(usize, [isize; N])]) -> Vec<[isize; N]> {
     let start = offsets.map(|offset| offset as isize);
     axes.iter().fold(vec![start], |found, (length, strides)| {
         let along = |at: &[isize; N]| -> Vec<[isize; N]> {
@@ -17,7 +17,7 @@ fn visited<const N: usize>(offsets: [usize; N], axes: &[(usize, [isize; N])]) ->
 }
 
 /// Three views of one shape, each transposed, reversed and broadcast in its own way.
-fn operands() -> impl Strategy<Value = [Layout; 3]> {
+fn operand_layouts() -> impl Strategy<Value = [Layout; 3]> {
     let shape = prop::collection::vec(0usize..4, 0..5);
     let one = (any::<bool>(), any::<[bool; 5]>(), any::<[bool; 5]>(), 1isize..3);
     (shape, one.clone(), one.clone(), one).prop_map(|(shape, a, b, c)| {
@@ -39,16 +39,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_plan_visits_what_the_layouts_say(operands in operands()) {
+    fn a_plan_visits_what_the_layouts_say(operands in operand_layouts()) {
         let [a, b, c] = &operands;
         let axes: Vec<_> = (0..a.ndim()).map(|k| (a.shape[k], [a.strides[k], b.strides[k], c.strides[k]])).collect();
-        let in_c_order = visited([a.offset, b.offset, c.offset], &axes);
+        let in_c_order = visited_addresses([a.offset, b.offset, c.offset], &axes);
         let kept = IterationPlan::in_order([a, b, c]);
-        prop_assert_eq!(visited(kept.offsets, &kept.axes), in_c_order.clone());
+        prop_assert_eq!(visited_addresses(kept.offsets, &kept.axes), in_c_order.clone());
         let free = IterationPlan::new([a, b, c]);
-        prop_assert_eq!(free.size(), a.size());
+        prop_assert_eq!(free.n_elements(), a.size());
         let sorted = |mut list: Vec<[isize; 3]>| { list.sort_unstable(); list };
-        prop_assert_eq!(sorted(visited(free.offsets, &free.axes)), sorted(in_c_order));
+        prop_assert_eq!(sorted(visited_addresses(free.offsets, &free.axes)), sorted(in_c_order));
         // Nothing is merged for the sake of elements that are not there.
         prop_assert!(a.size() == 0 || free.axes.len() <= kept.axes.len().max(1), "{free:?} has more axes than {kept:?}");
     }

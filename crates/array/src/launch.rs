@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 /// The packed arguments of a kernel, laid out by C's rules.
 #[derive(Debug, Default, Clone)]
-pub struct Args(SmallVec<[u8; 256]>);
+pub struct PackedKernelArgs(SmallVec<[u8; 256]>);
 
-impl Args {
+impl PackedKernelArgs {
     /// No arguments yet.
     pub fn new() -> Self {
         Self::default()

@@ -22,9 +22,9 @@ pub enum Order {
 }
 
 /// A shape as Python prints it: `(2, 3)`.
-pub struct Tuple<'a, T>(pub &'a [T]);
+pub struct PythonTuple<'a, T>(pub &'a [T]);
 
-impl<T: fmt::Display> fmt::Display for Tuple<'_, T> {
+impl<T: fmt::Display> fmt::Display for PythonTuple<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
         for (position, item) in self.0.iter().enumerate() {
@@ -90,10 +90,11 @@ impl Layout {
     #[inline]
     pub(crate) fn same_strides(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         // Few axes are compared sooner than the comparison of memory is called.
-        fn same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+        fn slices_equal<T: PartialEq>(a: &[T], b: &[T]) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
         }
-        Arc::ptr_eq(self, other) || (same(&self.shape, &other.shape) && same(&self.strides, &other.strides))
+        Arc::ptr_eq(self, other)
+            || (slices_equal(&self.shape, &other.shape) && slices_equal(&self.strides, &other.strides))
     }
 
     /// Number of axes.
@@ -136,7 +137,7 @@ impl Layout {
 
     /// The bytes touched: from the first to past the last, relative to the start of the memory.
     /// May begin below zero for strides that a caller made up.
-    pub fn extent(&self, itemsize: usize) -> (isize, isize) {
+    pub fn byte_extent(&self, itemsize: usize) -> (isize, isize) {
         let start = self.offset as isize;
         if self.size() == 0 {
             return (start, start);
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn tuples_are_printed_as_python_does() {
-        let shown = |shape: &[usize]| Tuple(shape).to_string();
+        let shown = |shape: &[usize]| PythonTuple(shape).to_string();
         assert_eq!((shown(&[]).as_str(), shown(&[2]).as_str(), shown(&[2, 3]).as_str()), ("()", "(2,)", "(2, 3)"));
     }
 }

@@ -1,4 +1,4 @@
-//! Arrays on a device with a dynamic dtype, over a narrow [`Runtime`] trait.
+//! Arrays on a device with a dynamic dtype, over a narrow [`DeviceRuntime`] trait.
 //!
 //! The crate decides shapes, result types and which kernel runs; how memory is allocated and
 //! kernels are compiled and launched is the runtime's business, so that CUDA and other back ends
@@ -31,17 +31,17 @@ mod views;
 
 pub use array::GpuArray;
 pub use blocking::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
-pub use elementwise::{Arg, OpOptions, apply, binary, can_cast_same_kind, result_type};
+pub use elementwise::{Arg, OpOptions, apply_elementwise, binary_with_shortcuts, can_cast_same_kind, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use fft::{FFT_TABLE_BYTES, FftKind};
 pub use gather::FancyIndex;
-pub use launch::{Args, BLOCK_THREADS};
-pub use layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple, broadcast_shapes};
+pub use launch::{BLOCK_THREADS, PackedKernelArgs};
+pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
-pub use reduce::{Axes, ReduceOptions, Statistic};
-pub use rtcg_codegen::array::{Bounds, Op, Reduction, ScanOp};
-pub use rtcg_codegen::{DType, Kind, WeakScalar};
-pub use runtime::{Allocator, ArrayContext, Buffer, DeviceInfo, Kernel, Runtime};
-pub use scalar::{Element, Scalar};
+pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
+pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
+pub use rtcg_codegen::{DType, DTypeKind, WeakScalar};
+pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceInfo, DeviceRuntime, LaunchableKernel};
+pub use scalar::{Scalar, ScalarElement};
 pub use thread_flag::ThreadFlag;
 pub use views::{Index, normalize_axes, normalize_axis};

@@ -6,10 +6,10 @@ mod tiles;
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::launch::Args;
-use crate::layout::{Layout, Order, Shape, Tuple, broadcast_shapes};
+use crate::launch::PackedKernelArgs;
+use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE, Matmul, SimpleMatmul};
+use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE, MatmulSpec, SimpleMatmul};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
 const FEW_ROWS: usize = 16;
@@ -24,14 +24,14 @@ impl GpuArray {
         if self.ndim() == 0 || other.ndim() == 0 {
             return Err(ArrayError::value(format!(
                 "matmul: operands of shapes {} and {} were given; expected at least one axis each; use multiply for scalars",
-                Tuple(self.shape()),
-                Tuple(other.shape())
+                PythonTuple(self.shape()),
+                PythonTuple(other.shape())
             )));
         }
         let (row, column) = (self.ndim() == 1, other.ndim() == 1);
         let a = if row { self.expand_dims(&[0])? } else { self.clone() };
         let b = if column { other.expand_dims(&[1])? } else { other.clone() };
-        let product = matrices(self, other, &a, &b)?;
+        let product = matmul_matrices(self, other, &a, &b)?;
         let mut shape: Shape = product.shape().into();
         if column {
             shape.pop();
@@ -43,15 +43,15 @@ impl GpuArray {
     }
 }
 
-fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<GpuArray> {
+fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<GpuArray> {
     x.check_context(y)?;
     [x, y].into_iter().try_for_each(GpuArray::check_memory)?;
     let mismatch = || {
         ArrayError::value(format!(
             "matmul: operands of shapes {} and {} do not fit: the last axis of the first must be as long as the last \
              but one of the second, and the others must broadcast",
-            Tuple(x.shape()),
-            Tuple(y.shape())
+            PythonTuple(x.shape()),
+            PythonTuple(y.shape())
         ))
     };
     let ([.., m, k], [.., k2, n]) = (a.shape(), b.shape()) else { return Err(mismatch()) };
@@ -70,33 +70,39 @@ fn matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<Gp
         return Ok(out);
     }
     if k == 0 {
-        out.clear()?;
+        out.memset_zero()?;
         return Ok(out);
     }
-    launch(&out, &a, &b, &batch, [m, n, k])?;
+    launch_matmul(&out, &a, &b, &batch, [m, n, k])?;
     Ok(out)
 }
 
-fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
-    if skinny::launch(out, a, b, batch, [m, n, k])? {
+fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    if skinny::try_launch_skinny(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
     if tiles::prefers_tall_tiles(out.context().device_info(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);
         let transposed = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
-        launch(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
+        launch_matmul(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
         return out.assign(&transposed.swapaxes(-1, -2)?);
     }
-    if split_k::launch(out, a, b, batch, [m, n, k])? {
+    if split_k::try_launch_split_k(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
-    whole(out, a, b, batch, [m, n, k])
+    launch_without_split_k(out, a, b, batch, [m, n, k])
 }
 
 /// The product by tiles, each of which has all terms.
-fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
-    if tiles::launch(out, a, b, batch, [m, n, k])? {
+fn launch_without_split_k(
+    out: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    [m, n, k]: [usize; 3],
+) -> Result<()> {
+    if tiles::try_launch_tiled(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
     let ctx = out.context();
@@ -106,11 +112,13 @@ fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]:
         let last = array.ndim() - 1;
         [array.strides()[last - 1] as i64, array.strides()[last] as i64]
     };
-    let mut args = Args::new();
-    [out.start(), a.start(), b.start(), m as u64, n as u64, k as u64].iter().for_each(|&n| args.push_u64(n));
+    let mut args = PackedKernelArgs::new();
+    [out.first_element_address(), a.first_element_address(), b.first_element_address(), m as u64, n as u64, k as u64]
+        .iter()
+        .for_each(|&n| args.push_u64(n));
     strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
     args.push_u64(batches as u64);
-    args.push_u64(offsets.as_ref().map_or(0, GpuArray::start));
+    args.push_u64(offsets.as_ref().map_or(0, GpuArray::first_element_address));
     let tiles = |length: usize| length.div_ceil(MATMUL_TILE).min(65535) as u32;
     if m.div_ceil(MATMUL_TILE) > 65535 {
         return Err(ArrayError::value(format!(
@@ -119,7 +127,7 @@ fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]:
         )));
     }
     let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.device_info().vector_bytes as u8 };
-    let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Simple(kernel)))?;
+    let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Simple(kernel)))?;
     let columns = n.div_ceil(MATMUL_TILE) as u32;
     compiled.launch(
         [columns, tiles(m), batches.min(65535) as u32],
@@ -130,7 +138,7 @@ fn whole(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]:
 }
 
 /// The axes before those of the matrices, broadcast.
-fn outer(array: &GpuArray, batch: &[usize]) -> Result<Layout> {
+fn batch_layout(array: &GpuArray, batch: &[usize]) -> Result<Layout> {
     let kept = array.ndim() - 2;
     let layout = Layout { shape: array.shape()[..kept].into(), strides: array.strides()[..kept].into(), offset: 0 };
     layout.broadcast_to(batch)
@@ -138,7 +146,7 @@ fn outer(array: &GpuArray, batch: &[usize]) -> Result<Layout> {
 
 /// The byte offsets of both operands' matrices for every batch.
 fn batch_offsets(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], batches: usize) -> Result<GpuArray> {
-    let layouts = [outer(a, batch)?, outer(b, batch)?];
+    let layouts = [batch_layout(a, batch)?, batch_layout(b, batch)?];
     let mut bytes = Vec::with_capacity(batches * 16);
     for flat in 0..batches {
         for layout in &layouts {

@@ -2,28 +2,28 @@
 
 use crate::array::GpuArray;
 use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, ReductionWorkspace};
-use crate::elementwise::{Arg, OpOptions, apply, can_cast_same_kind};
+use crate::elementwise::{Arg, OpOptions, apply_elementwise, can_cast_same_kind};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::Args;
-use crate::layout::{Layout, Order, Tuple};
-use crate::runtime::{ArrayContext, DeviceInfo, Kernel};
+use crate::launch::PackedKernelArgs;
+use crate::layout::{Layout, Order, PythonTuple};
+use crate::runtime::{ArrayContext, DeviceInfo, LaunchableKernel};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
-use rtcg_codegen::array::{ArrayKernel, Op, Reduce, Reduction};
+use rtcg_codegen::array::{ArrayKernel, Op, ReduceSpec, ReductionOp};
 use rtcg_codegen::block_reduce::{REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 
 /// The axes of a reduction; all of them without a list.
-pub type Axes<'a> = Option<&'a [isize]>;
+pub type ReducedAxes<'a> = Option<&'a [isize]>;
 
 /// Options of a reduction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReduceOptions<'a> {
     /// The axes that go; all without a list.
-    pub axes: Axes<'a>,
+    pub axes: ReducedAxes<'a>,
     /// Keep them with length 1.
     pub keepdims: bool,
     /// The result's type, in which is computed.
@@ -37,25 +37,25 @@ pub struct ReduceOptions<'a> {
 }
 
 /// Computation and result type of a reduction of elements of `dtype`.
-fn types_of(reduction: Reduction, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
-    use rtcg_codegen::Kind;
-    if dtype.kind() == Kind::Record {
-        return Err(ArrayError::dtype(format!("cannot perform reduction '{}' of records", reduction.name())));
+fn types_of(reduction: ReductionOp, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
+    use rtcg_codegen::DTypeKind;
+    if dtype.kind() == DTypeKind::Record {
+        return Err(ArrayError::dtype(format!("cannot perform reduction '{}' of records", reduction.numpy_name())));
     }
     let widened = match dtype.kind() {
-        Kind::Bool | Kind::Signed => DType::I64,
-        Kind::Unsigned => DType::U64,
+        DTypeKind::Bool | DTypeKind::Signed => DType::I64,
+        DTypeKind::Unsigned => DType::U64,
         _ => dtype,
     };
     Ok(match reduction {
-        Reduction::Sum | Reduction::Product => {
+        ReductionOp::Sum | ReductionOp::Product => {
             let result = wish.unwrap_or(widened);
             (result, result)
         }
-        Reduction::Any | Reduction::All => (DType::Bool, wish.unwrap_or(DType::Bool)),
-        Reduction::ArgMinimum | Reduction::ArgMaximum => (dtype, DType::I64),
-        Reduction::CountNonzero => (DType::I64, wish.unwrap_or(DType::I64)),
-        Reduction::Minimum | Reduction::Maximum | Reduction::Dot | Reduction::SumSquaredDeviations => {
+        ReductionOp::Any | ReductionOp::All => (DType::Bool, wish.unwrap_or(DType::Bool)),
+        ReductionOp::ArgMinimum | ReductionOp::ArgMaximum => (dtype, DType::I64),
+        ReductionOp::CountNonzero => (DType::I64, wish.unwrap_or(DType::I64)),
+        ReductionOp::Minimum | ReductionOp::Maximum | ReductionOp::Dot | ReductionOp::SumSquaredDeviations => {
             let result = wish.unwrap_or(dtype);
             (result, result)
         }
@@ -64,7 +64,7 @@ fn types_of(reduction: Reduction, dtype: DType, wish: Option<DType>) -> Result<(
 
 /// One reduction that is about to be launched.
 struct ReductionJob<'a> {
-    reduction: Reduction,
+    reduction: ReductionOp,
     x: &'a GpuArray,
     y: Option<&'a GpuArray>,
     mask: Option<&'a GpuArray>,
@@ -75,7 +75,7 @@ struct ReductionJob<'a> {
 
 /// A reduction that can be computed together with the expression whose elements it reduces.
 pub(crate) struct FusableReduction<'a> {
-    pub(crate) reduction: Reduction,
+    pub(crate) reduction: ReductionOp,
     pub(crate) axes: &'a [usize],
     pub(crate) compute: DType,
     pub(crate) result: DType,
@@ -87,7 +87,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
-    pub fn reduce(&self, reduction: Reduction, options: ReduceOptions<'_>) -> Result<GpuArray> {
+    pub fn reduce(&self, reduction: ReductionOp, options: ReduceOptions<'_>) -> Result<GpuArray> {
         reduce_cached(reduction, self, None, options)
     }
 
@@ -97,38 +97,38 @@ impl GpuArray {
     /// When the shapes differ.
     pub fn dot_flat(&self, other: &GpuArray, dtype: Option<DType>) -> Result<GpuArray> {
         if self.shape() != other.shape() {
-            let (a, b) = (Tuple(self.shape()), Tuple(other.shape()));
+            let (a, b) = (PythonTuple(self.shape()), PythonTuple(other.shape()));
             return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
         let options = ReduceOptions { dtype: Some(dtype), ..Default::default() };
-        reduce_cached(Reduction::Dot, self, Some(other), options)
+        reduce_cached(ReductionOp::Dot, self, Some(other), options)
     }
 }
 
 /// A reduction, by the plan of one like it if there was one.
 fn reduce_cached(
-    reduction: Reduction,
+    reduction: ReductionOp,
     x: &GpuArray,
     y: Option<&GpuArray>,
     options: ReduceOptions<'_>,
 ) -> Result<GpuArray> {
     let Some(what) = call_key(reduction, x, &options) else {
-        return reduce(reduction, x, y, options).map(|(result, _)| result);
+        return reduce_and_prepare(reduction, x, y, options).map(|(result, _)| result);
     };
     let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
-    if let Some(result) = x.context().lookup(what, &args, None)? {
+    if let Some(result) = x.context().lookup_and_launch(what, &args, None)? {
         return Ok(result);
     }
-    let (result, prepared) = reduce(reduction, x, y, options)?;
+    let (result, prepared) = reduce_and_prepare(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
-        x.context().insert(&args, CachedCall::new(what, &args, None, &result, prepared));
+        x.context().insert_call(&args, CachedCall::new(what, &args, None, &result, prepared));
     }
     Ok(result)
 }
 
 /// What is requested, if calls like this one end in the same launch.
-fn call_key(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
+fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
     if fuse::is_active() || options.out.is_some() || options.mask.is_some() || options.initial.is_some() {
         return None;
     }
@@ -146,15 +146,15 @@ fn call_key(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> 
 
 /// Of a minimum or maximum that begins with a value, the dtype of `out`, where that holds all elements: as in NumPy
 /// the value need not be one of the elements' dtype then, and is the result where there are none.
-fn dtype_of_first_value(reduction: Reduction, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
-    let is_extreme = matches!(reduction, Reduction::Minimum | Reduction::Maximum);
+fn dtype_of_first_value(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
+    let is_extreme = matches!(reduction, ReductionOp::Minimum | ReductionOp::Maximum);
     let out = options.out.filter(|_| is_extreme && options.initial.is_some())?.dtype();
     (x.dtype().promote(out) == out).then_some(out)
 }
 
 /// The result, and the launch for calls that are like this one where it took but one.
-fn reduce(
-    reduction: Reduction,
+fn reduce_and_prepare(
+    reduction: ReductionOp,
     x: &GpuArray,
     y: Option<&GpuArray>,
     options: ReduceOptions<'_>,
@@ -189,10 +189,10 @@ fn reduce(
     let with_axes = target.reshape_to(&kept, Order::C).ok().filter(|view| is_same_memory(view, &target));
     let plan = match with_axes {
         Some(view) => view,
-        None => expanded(&target, &axes, options.keepdims)?,
+        None => expand_reduced_axes(&target, &axes, options.keepdims)?,
     };
     let job = ReductionJob { reduction, x, y: y.as_ref(), mask: mask.as_ref(), compute, out: &plan, axes: &axes };
-    let prepared = run(&job)?;
+    let prepared = plan_and_launch(&job)?;
     if overlapping {
         out.assign(&target)?;
     }
@@ -206,7 +206,7 @@ fn is_same_memory(a: &GpuArray, b: &GpuArray) -> bool {
     a.device_ptr() == b.device_ptr()
 }
 
-fn expanded(out: &GpuArray, axes: &[usize], keepdims: bool) -> Result<GpuArray> {
+fn expand_reduced_axes(out: &GpuArray, axes: &[usize], keepdims: bool) -> Result<GpuArray> {
     if keepdims {
         return Ok(out.clone());
     }
@@ -222,10 +222,10 @@ pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Sma
     kept.collect()
 }
 
-fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], options: &ReduceOptions<'_>) -> Result<()> {
+fn check_identity(reduction: ReductionOp, x: &GpuArray, axes: &[usize], options: &ReduceOptions<'_>) -> Result<()> {
     let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
     if reduction.is_arg() && count == 0 {
-        return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.name())));
+        return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.numpy_name())));
     }
     if reduction.has_identity() || options.initial.is_some() {
         return Ok(());
@@ -233,44 +233,44 @@ fn check_identity(reduction: Reduction, x: &GpuArray, axes: &[usize], options: &
     if count == 0 {
         return Err(ArrayError::value(format!(
             "zero-size array to reduction operation {} which has no identity",
-            reduction.name()
+            reduction.numpy_name()
         )));
     }
     match options.mask {
         Some(_) => Err(ArrayError::value(format!(
             "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
-            reduction.name()
+            reduction.numpy_name()
         ))),
         None => Ok(()),
     }
 }
 
-fn checked_out<'a>(reduction: Reduction, out: &'a GpuArray, shape: &[usize], dtype: DType) -> Result<&'a GpuArray> {
+fn checked_out<'a>(reduction: ReductionOp, out: &'a GpuArray, shape: &[usize], dtype: DType) -> Result<&'a GpuArray> {
     if out.shape() != shape {
         return Err(ArrayError::value(format!(
             "output parameter for reduction operation {} has shape {}; expected {}",
-            reduction.name(),
-            Tuple(out.shape()),
-            Tuple(shape)
+            reduction.numpy_name(),
+            PythonTuple(out.shape()),
+            PythonTuple(shape)
         )));
     }
     if !can_cast_same_kind(dtype, out.dtype()) {
         return Err(ArrayError::dtype(format!(
             "Cannot cast ufunc '{}' output from {dtype} to {} with casting rule 'same_kind'",
-            reduction.name(),
+            reduction.numpy_name(),
             out.dtype()
         )));
     }
     Ok(out)
 }
 
-fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {
+fn with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {
     let op = match reduction {
-        Reduction::Product => Op::Multiply,
-        Reduction::Minimum => Op::Minimum,
-        Reduction::Maximum => Op::Maximum,
-        Reduction::Any => Op::LogicalOr,
-        Reduction::All => Op::LogicalAnd,
+        ReductionOp::Product => Op::Multiply,
+        ReductionOp::Minimum => Op::Minimum,
+        ReductionOp::Maximum => Op::Maximum,
+        ReductionOp::Any => Op::LogicalOr,
+        ReductionOp::All => Op::LogicalAnd,
         _ => Op::Add,
     };
     // NumPy takes any number for the truth value that a reduction to bool begins with.
@@ -278,7 +278,12 @@ fn with_initial(reduction: Reduction, out: &GpuArray, initial: Scalar) -> Result
         DType::Bool => Scalar::Weak(WeakScalar::Bool(initial.to_element(DType::Bool)?.bytes()[0] != 0)),
         _ => initial,
     };
-    apply(out.context(), op, &[Arg::Array(out), Arg::Scalar(initial)], OpOptions { out: Some(out), dtype: None })
+    apply_elementwise(
+        out.context(),
+        op,
+        &[Arg::Array(out), Arg::Scalar(initial)],
+        OpOptions { out: Some(out), dtype: None },
+    )
 }
 
 /// The parts of a layout that belong to kept and to reduced axes.
@@ -298,7 +303,7 @@ fn zero_strides(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
-fn run(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
+fn plan_and_launch(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
     if job.out.size() == 0 {
         return Ok(None);
     }
@@ -317,7 +322,7 @@ fn run(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
         true => IterationPlan::in_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
         false => IterationPlan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
     };
-    launch(job, &kept, &reduced)
+    launch_planned(job, &kept, &reduced)
 }
 
 /// How a reduction uses the device.
@@ -336,9 +341,9 @@ pub(crate) struct ReductionPlan {
 }
 
 /// Packs that a thread fetches before it combines the first of them.
-fn unroll(pack: usize, itemsize: usize) -> usize {
-    const BYTES: usize = 64;
-    (BYTES / (pack * itemsize.max(1))).clamp(1, 8)
+fn unroll_factor(pack: usize, itemsize: usize) -> usize {
+    const IN_FLIGHT_BYTES: usize = 64;
+    (IN_FLIGHT_BYTES / (pack * itemsize.max(1))).clamp(1, 8)
 }
 
 impl ReductionPlan {
@@ -350,7 +355,7 @@ impl ReductionPlan {
         kept: &IterationPlan<K>,
         reduced: &IterationPlan<R>,
     ) -> Self {
-        let (n_out, n_red) = (kept.size(), reduced.size());
+        let (n_out, n_red) = (kept.n_elements(), reduced.n_elements());
         let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
@@ -370,12 +375,12 @@ impl ReductionPlan {
             1 => partition.splits,
             _ => partition
                 .splits
-                .min(n_red / (pack * partition.threads_per_output as usize * unroll(pack, itemsize)))
+                .min(n_red / (pack * partition.threads_per_output as usize * unroll_factor(pack, itemsize)))
                 .max(1),
         };
         let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
-        let partition = partition.split(splits, n_out, resident, is_simt);
+        let partition = partition.with_splits(splits, n_out, resident, is_simt);
         let blocks = n_out.div_ceil(partition.outputs_per_block()).min(device_info.max_blocks as usize) as u32;
         Self { partition, reduce_contiguous, pack, itemsize, n_out, n_red, per_split, blocks, outputs_per_thread: 1 }
     }
@@ -417,7 +422,7 @@ impl ReductionPlan {
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
     /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
-    pub(crate) fn packed(&self, arrays: impl Iterator<Item = Packable>) -> u32 {
+    pub(crate) fn packable_bits(&self, arrays: impl Iterator<Item = Packable>) -> u32 {
         let is_packed = |array: &Packable| {
             let bytes = (self.pack * array.itemsize) as u64;
             let is_placed = array.address.is_multiple_of(bytes)
@@ -429,8 +434,8 @@ impl ReductionPlan {
     }
 
     /// The part of the kernel's key that is decided here.
-    pub(crate) fn kernel(&self, kernel: Reduce) -> Reduce {
-        Reduce {
+    pub(crate) fn kernel_key(&self, kernel: ReduceSpec) -> ReduceSpec {
+        ReduceSpec {
             threads_per_output: self.partition.threads_per_output as u16,
             reduce_contiguous: self.reduce_contiguous,
             split: self.partition.splits > 1,
@@ -438,23 +443,23 @@ impl ReductionPlan {
             outputs_per_thread: self.outputs_per_thread as u8,
             pack: self.pack as u8,
             // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
-            unroll: if self.pack == 1 { 4 } else { unroll(self.pack, self.itemsize) as u8 },
+            unroll: if self.pack == 1 { 4 } else { unroll_factor(self.pack, self.itemsize) as u8 },
             ..kernel
         }
     }
 
     /// Appends lengths, and where split runs are combined; returns what the latter is found again by.
-    pub(crate) fn write(
+    pub(crate) fn push_lengths_and_workspace(
         &self,
         ctx: &ArrayContext,
-        kernel: &Reduce,
-        args: &mut Args,
+        kernel: &ReduceSpec,
+        args: &mut PackedKernelArgs,
     ) -> Result<Option<ReductionWorkspace>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
         let nbytes = self.partition.splits * self.n_out * kernel.partial_bytes();
         let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.bytes().len() });
         let (counters, partials) = match place {
-            Some(_) => ctx.runtime().reduction_workspace(nbytes)?,
+            Some(_) => ctx.device_runtime().reduction_workspace(nbytes)?,
             None => (0, 0),
         };
         args.push_u64(partials);
@@ -463,13 +468,13 @@ impl ReductionPlan {
     }
 
     /// The blocks of the launch: groups of runs, and splits of each run.
-    fn grid(&self) -> [u32; 3] {
+    fn launch_grid(&self) -> [u32; 3] {
         [self.blocks, self.partition.splits as u32, 1]
     }
 
     /// Launches the kernel with packed arguments.
-    pub(crate) fn launch(&self, kernel: &dyn Kernel, args: &Args) -> Result<()> {
-        kernel.launch(self.grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
+    pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &PackedKernelArgs) -> Result<()> {
+        kernel.launch(self.launch_grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
     }
 }
 
@@ -487,7 +492,7 @@ pub(crate) struct Packable {
     pub(crate) reduced: isize,
 }
 
-fn launch(
+fn launch_planned(
     job: &ReductionJob<'_>,
     kept: &IterationPlan<4>,
     reduced: &IterationPlan<3>,
@@ -496,11 +501,11 @@ fn launch(
     let used = [Some(job.x), job.y, job.mask];
     let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
     let address = |k: usize| {
-        let start = used[k].map_or(0, GpuArray::start);
+        let start = used[k].map_or(0, GpuArray::first_element_address);
         start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
     };
     let plan = ReductionPlan::new(ctx.device_info(), job.x.itemsize(), kept, reduced);
-    let out = job.out.start().wrapping_add(kept.offsets[0] as u64);
+    let out = job.out.first_element_address().wrapping_add(kept.offsets[0] as u64);
     let plan = match present.len() {
         1 => {
             let operand = |itemsize, address| VectorOperand { itemsize, address };
@@ -515,27 +520,27 @@ fn launch(
         kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
         reduced: reduced.single_stride(k, 0).unwrap_or(0),
     });
-    let kernel = plan.kernel(Reduce {
+    let kernel = plan.kernel_key(ReduceSpec {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        packed: plan.packed(packable),
-        kept: kept.space(),
-        reduced: reduced.space(),
-        ..Reduce::PLAIN
+        packed: plan.packable_bits(packable),
+        kept: kept.index_space(),
+        reduced: reduced.index_space(),
+        ..ReduceSpec::PLAIN_SUM
     });
-    let mut args = Args::new();
+    let mut args = PackedKernelArgs::new();
     args.push_u64(out);
     present.iter().for_each(|&k| args.push_u64(address(k)));
-    let workspace = plan.write(ctx, &kernel, &mut args)?;
+    let workspace = plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.write_dims(kernel.kept, &kept_operands, &mut args);
     reduced.write_dims(kernel.reduced, &present, &mut args);
-    let compiled = ctx.kernel(&ArrayKernel::Reduce(kernel))?;
-    plan.launch(&*compiled, &args)?;
+    let compiled = ctx.compiled_kernel(&ArrayKernel::Reduce(kernel))?;
+    plan.launch_kernel(&*compiled, &args)?;
     // Without elements there is no address to fill in.
     if job.mask.is_some() || job.x.size() == 0 {
         return Ok(None);
@@ -543,7 +548,7 @@ fn launch(
     let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
     Ok(Some(PreparedLaunch {
         kernel: compiled,
-        grid: plan.grid(),
+        grid: plan.launch_grid(),
         block: [REDUCE_THREADS, 1, 1],
         packed: SmallVec::from_slice(args.bytes()),
         address_offsets: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
@@ -568,7 +573,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// As [`GpuArray::reduce`].
-    pub fn statistic(&self, what: Statistic, ddof: f64, options: ReduceOptions<'_>) -> Result<GpuArray> {
+    pub fn reduce_statistic(&self, what: Statistic, ddof: f64, options: ReduceOptions<'_>) -> Result<GpuArray> {
         let axes: SmallVec<[usize; 4]> = match options.axes {
             Some(axes) => normalize_axes(axes, self.ndim())?,
             None => (0..self.ndim()).collect(),
@@ -577,17 +582,17 @@ impl GpuArray {
         // 16-bit floats are summed, and divided, in 32 bits.
         let compute = if result.itemsize() == 2 { DType::F32 } else { result };
         let mask = options.mask;
-        let n = self.counts(&axes, mask)?;
+        let n = self.element_counts(&axes, mask)?;
         let keep = ReduceOptions { keepdims: true, dtype: Some(compute), out: None, initial: None, ..options };
-        let total = self.reduce(Reduction::Sum, keep)?;
-        let mean = n.divide(&total, 0.0, compute)?;
+        let total = self.reduce(ReductionOp::Sum, keep)?;
+        let mean = n.divide_by_count(&total, 0.0, compute)?;
         let value = match what {
             Statistic::Mean => mean,
             _ => {
                 let keep = ReduceOptions { dtype: Some(compute.real_part()), ..keep };
                 let own = self.to_dtype(compute)?;
-                let (squares, _) = reduce(Reduction::SumSquaredDeviations, &own, Some(&mean), keep)?;
-                let variance = n.divide(&squares, ddof, compute.real_part())?;
+                let (squares, _) = reduce_and_prepare(ReductionOp::SumSquaredDeviations, &own, Some(&mean), keep)?;
+                let variance = n.divide_by_count(&squares, ddof, compute.real_part())?;
                 if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
             }
         };
@@ -596,41 +601,41 @@ impl GpuArray {
         let value = value.reshape_to(&shape, Order::C)?;
         match options.out {
             Some(out) => {
-                checked_out(Reduction::Sum, out, &shape, dtype)?.assign(&value)?;
+                checked_out(ReductionOp::Sum, out, &shape, dtype)?.assign(&value)?;
                 Ok(out.clone())
             }
             None => value.to_dtype(dtype),
         }
     }
 
-    fn counts(&self, axes: &[usize], mask: Option<&GpuArray>) -> Result<Counts> {
+    fn element_counts(&self, axes: &[usize], mask: Option<&GpuArray>) -> Result<ElementCounts> {
         let Some(mask) = mask else {
-            return Ok(Counts::Same(axes.iter().map(|&axis| self.shape()[axis]).product()));
+            return Ok(ElementCounts::Same(axes.iter().map(|&axis| self.shape()[axis]).product()));
         };
         let axes: SmallVec<[isize; 4]> = axes.iter().map(|&axis| axis as isize).collect();
         let options = ReduceOptions { axes: Some(&axes), keepdims: true, ..Default::default() };
-        mask.broadcast_to(self.shape())?.reduce(Reduction::CountNonzero, options).map(Counts::Each)
+        mask.broadcast_to(self.shape())?.reduce(ReductionOp::CountNonzero, options).map(ElementCounts::Each)
     }
 }
 
 /// How many elements each run has.
-enum Counts {
+enum ElementCounts {
     Same(usize),
     Each(GpuArray),
 }
 
-impl Counts {
+impl ElementCounts {
     /// `total / (n - ddof)` in `dtype`; fewer elements than degrees of freedom give NaN, as in NumPy.
-    fn divide(&self, total: &GpuArray, ddof: f64, dtype: DType) -> Result<GpuArray> {
+    fn divide_by_count(&self, total: &GpuArray, ddof: f64, dtype: DType) -> Result<GpuArray> {
         let options = OpOptions { out: None, dtype: Some(dtype) };
         match self {
-            Counts::Same(n) => {
+            ElementCounts::Same(n) => {
                 let n = WeakScalar::Float((*n as f64 - ddof).max(0.0));
-                apply(total.context(), Op::TrueDivide, &[total.into(), Scalar::Weak(n).into()], options)
+                apply_elementwise(total.context(), Op::TrueDivide, &[total.into(), Scalar::Weak(n).into()], options)
             }
-            Counts::Each(n) => {
+            ElementCounts::Each(n) => {
                 let n = n.to_dtype(dtype.real_part())?.binary(Op::Subtract, ddof)?.binary(Op::Maximum, 0.0)?;
-                apply(total.context(), Op::TrueDivide, &[total.into(), (&n).into()], options)
+                apply_elementwise(total.context(), Op::TrueDivide, &[total.into(), (&n).into()], options)
             }
         }
     }

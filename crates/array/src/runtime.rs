@@ -4,7 +4,7 @@ use crate::blocking::lock_blocking;
 use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
-use rtcg_codegen::array::{ArrayKernel, Fused, Reduce, Steps};
+use rtcg_codegen::array::{ArrayKernel, FusedSpec, FusedSteps, ReduceSpec};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Device memory that is freed with the last reference.
-pub trait Buffer: Send + Sync + Any {
+pub trait ArrayBuffer: Send + Sync + Any {
     /// Address of the first byte on the device.
     fn device_ptr(&self) -> u64;
     /// Called before work is enqueued that uses the memory.
@@ -27,29 +27,29 @@ pub trait Buffer: Send + Sync + Any {
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
     /// Itself, if it is memory of a result that was deferred.
-    fn deferred(&self) -> Option<&crate::fuse::Deferred> {
+    fn as_deferred(&self) -> Option<&crate::fuse::DeferredBuffer> {
         None
     }
     /// Computes what was deferred, so that the address exists.
     ///
     /// # Errors
     /// When that fails.
-    fn check(&self) -> Result<()> {
+    fn ensure_computed(&self) -> Result<()> {
         Ok(())
     }
     /// The address of the first byte, checked, for work that is about to be enqueued.
     ///
     /// # Errors
-    /// As [`Buffer::check`].
+    /// As [`ArrayBuffer::ensure_computed`].
     fn use_address(&self) -> Result<u64> {
-        self.check()?;
+        self.ensure_computed()?;
         self.record_use();
         Ok(self.device_ptr())
     }
 }
 
 /// A compiled kernel.
-pub trait Kernel: Send + Sync {
+pub trait LaunchableKernel: Send + Sync {
     /// Enqueues the kernel with packed arguments; does not wait.
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
 }
@@ -72,10 +72,10 @@ pub struct DeviceInfo {
 }
 
 /// Makes memory of at least so many bytes for arrays.
-pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn Buffer>> + Send + Sync>;
+pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn ArrayBuffer>> + Send + Sync>;
 
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
-pub trait Runtime: Send + Sync {
+pub trait DeviceRuntime: Send + Sync {
     /// What is known of the device.
     fn device_info(&self) -> DeviceInfo;
     /// A number that differs between contexts whose kernels may not access each other's memory; 0 where that is not
@@ -84,16 +84,16 @@ pub trait Runtime: Send + Sync {
         0
     }
     /// Memory of at least one byte, to be used in stream order.
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>>;
-    /// What the calling thread's [`Runtime::alloc`] takes memory from now; `None` is the runtime's own.
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>>;
+    /// What the calling thread's [`DeviceRuntime::alloc`] takes memory from now; `None` is the runtime's own.
     fn allocator(&self) -> Option<Allocator> {
         None
     }
-    /// As [`Runtime::alloc`], from `allocator` whatever the thread's one is now.
+    /// As [`DeviceRuntime::alloc`], from `allocator` whatever the thread's one is now.
     ///
     /// # Errors
     /// When there is no such memory.
-    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         match allocator {
             Some(allocator) => allocator(nbytes),
             None => self.alloc(nbytes),
@@ -108,7 +108,7 @@ pub trait Runtime: Send + Sync {
     /// Sets bytes to zero; does not wait.
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()>;
     /// Compiles (or takes from a cache) the kernel `name` in `source`.
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>>;
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>>;
     /// The addresses of [`rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES`] bytes that are zero, which kernels leave as they
     /// found them, and of `nbytes` further bytes; for kernels of the current stream only, each of which
     /// may change the further bytes.
@@ -134,18 +134,18 @@ pub trait Runtime: Send + Sync {
 }
 
 /// Compiled kernels by what they do.
-type Kernels<K> = Mutex<FxHashMap<K, Arc<dyn Kernel>>>;
+type KernelCache<K> = Mutex<FxHashMap<K, Arc<dyn LaunchableKernel>>>;
 
 /// A runtime with the kernels that arrays have compiled so far.
 pub struct ArrayContext {
-    runtime: Arc<dyn Runtime>,
+    runtime: Arc<dyn DeviceRuntime>,
     device_info: DeviceInfo,
     number: u64,
-    kernels: Kernels<ArrayKernel>,
-    fused: Kernels<Fused>,
-    fused_reductions: Kernels<(Reduce, Steps, u16)>,
+    kernels: KernelCache<ArrayKernel>,
+    fused: KernelCache<FusedSpec>,
+    fused_reductions: KernelCache<(ReduceSpec, FusedSteps, u16)>,
     /// A word on the device that kernels set when an index is out of bounds.
-    out_of_bounds: Mutex<Option<Arc<dyn Buffer>>>,
+    out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
     call_cache: CallCache,
@@ -160,7 +160,7 @@ impl fmt::Debug for ArrayContext {
 
 impl ArrayContext {
     /// A context with no kernels yet.
-    pub fn new(runtime: Arc<dyn Runtime>) -> Arc<Self> {
+    pub fn new(runtime: Arc<dyn DeviceRuntime>) -> Arc<Self> {
         let (device_info, number) = (runtime.device_info(), runtime.context());
         Arc::new(Self {
             runtime,
@@ -177,7 +177,7 @@ impl ArrayContext {
     }
 
     /// The device below.
-    pub fn runtime(&self) -> &dyn Runtime {
+    pub fn device_runtime(&self) -> &dyn DeviceRuntime {
         &*self.runtime
     }
 
@@ -186,9 +186,9 @@ impl ArrayContext {
         self.device_info
     }
 
-    /// What [`Runtime::context`] says.
+    /// What [`DeviceRuntime::context`] says.
     #[inline]
-    pub fn number(&self) -> u64 {
+    pub fn context_number(&self) -> u64 {
         self.number
     }
 
@@ -240,33 +240,38 @@ impl ArrayContext {
         ))
     }
 
-    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
-    pub fn kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn Kernel>> {
+    /// The compiled form of `compiled_kernel`, compiled at most once per context (twice if threads race).
+    pub fn compiled_kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn LaunchableKernel>> {
         if let Some(found) = lock(&self.kernels).get(kernel) {
             return Ok(found.clone());
         }
-        let compiled = self.runtime.compile(&kernel.source(), &kernel.name())?;
+        let compiled = self.runtime.compile(&kernel.source(), &kernel.kernel_name())?;
         lock(&self.kernels).insert(*kernel, compiled.clone());
         Ok(compiled)
     }
 
-    /// [`ArrayContext::kernel`] of an expression.
-    pub(crate) fn fused_kernel(&self, kernel: &Fused) -> Result<Arc<dyn Kernel>> {
+    /// [`ArrayContext::compiled_kernel`] of an expression.
+    pub(crate) fn fused_kernel(&self, kernel: &FusedSpec) -> Result<Arc<dyn LaunchableKernel>> {
         if let Some(found) = lock(&self.fused).get(kernel) {
             return Ok(found.clone());
         }
-        let compiled = self.runtime.compile(&kernel.source(), kernel.name())?;
+        let compiled = self.runtime.compile(&kernel.source(), kernel.kernel_name())?;
         lock(&self.fused).insert(kernel.clone(), compiled.clone());
         Ok(compiled)
     }
 
-    /// [`ArrayContext::kernel`] of a reduction of value `step` of an expression.
-    pub(crate) fn fused_reduction(&self, kernel: Reduce, steps: &Steps, step: u16) -> Result<Arc<dyn Kernel>> {
+    /// [`ArrayContext::compiled_kernel`] of a reduction of value `step` of an expression.
+    pub(crate) fn fused_reduction(
+        &self,
+        kernel: ReduceSpec,
+        steps: &FusedSteps,
+        step: u16,
+    ) -> Result<Arc<dyn LaunchableKernel>> {
         let key = (kernel, steps.clone(), step);
         if let Some(found) = lock(&self.fused_reductions).get(&key) {
             return Ok(found.clone());
         }
-        let compiled = self.runtime.compile(&kernel.source_of(steps, step), kernel.name())?;
+        let compiled = self.runtime.compile(&kernel.source_of(steps, step), kernel.kernel_name())?;
         lock(&self.fused_reductions).insert(key, compiled.clone());
         Ok(compiled)
     }

@@ -1,7 +1,7 @@
 //! Scalar operands: Python scalars, which adapt to the array, and NumPy scalars, which do not.
 
 use crate::error::{ArrayError, Result};
-use rtcg_codegen::{DType, Kind, WeakScalar};
+use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 
 /// A scalar operand of an array operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub enum Scalar {
 
 impl Scalar {
     /// The type of an operation of an array of `dtype` with this scalar.
-    pub fn promote(&self, dtype: DType) -> DType {
+    pub fn promoted_dtype(&self, dtype: DType) -> DType {
         match *self {
             Scalar::Weak(value) => dtype.promote_weak(value),
             Scalar::Strong(own, _) => dtype.promote(own),
@@ -42,7 +42,7 @@ impl Scalar {
     /// Whether it is a Python integer outside the integer type `dtype`, and on which side.
     pub(crate) fn side_of(&self, dtype: DType) -> std::cmp::Ordering {
         match *self {
-            Scalar::Weak(WeakScalar::Int(value)) if matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) => {
+            Scalar::Weak(WeakScalar::Int(value)) if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned) => {
                 let (low, high) = integer_range(dtype);
                 if value < low {
                     std::cmp::Ordering::Less
@@ -60,7 +60,7 @@ impl Scalar {
     ///
     /// # Errors
     /// Overflow when a Python integer lies outside the integer type `dtype`; a record has no scalars.
-    pub fn to_element(&self, dtype: DType) -> Result<Element> {
+    pub fn to_element(&self, dtype: DType) -> Result<ScalarElement> {
         let (re, im) = self.as_complex();
         let mut bytes = [0; 16];
         let mut put = |at: usize, src: &[u8]| bytes[at..at + src.len()].copy_from_slice(src);
@@ -83,7 +83,7 @@ impl Scalar {
             }
             _ => put(0, &self.as_integer_of(dtype)?.to_le_bytes()[..dtype.itemsize()]),
         }
-        Ok(Element { bytes, dtype })
+        Ok(ScalarElement { bytes, dtype })
     }
 
     fn as_complex(&self) -> (f64, f64) {
@@ -111,15 +111,15 @@ impl Scalar {
 
 /// One element on the host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Element {
+pub struct ScalarElement {
     bytes: [u8; 16],
     dtype: DType,
 }
 
-impl Element {
+impl ScalarElement {
     /// An element from its bytes.
-    pub fn from_bytes(bytes: &[u8], dtype: DType) -> Option<Element> {
-        let mut element = Element { bytes: [0; 16], dtype };
+    pub fn from_bytes(bytes: &[u8], dtype: DType) -> Option<ScalarElement> {
+        let mut element = ScalarElement { bytes: [0; 16], dtype };
         if bytes.len() != dtype.itemsize() || bytes.len() > 16 {
             return None;
         }
@@ -145,7 +145,7 @@ impl Element {
 pub(crate) fn integer_range(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.itemsize() as u32;
     match dtype.kind() {
-        Kind::Unsigned => (0, (1i128 << bits) - 1),
+        DTypeKind::Unsigned => (0, (1i128 << bits) - 1),
         _ => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, Scan, ScanOp, ScanStage};
-use rtcg_codegen::scan::{Pipeline, ScanTiling, state_bytes};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::array::{ArrayKernel, ScanOp, ScanSpec, ScanStage};
+use rtcg_codegen::scan::{ScanPipeline, ScanTiling, state_bytes};
+use rtcg_codegen::{DType, DTypeKind};
 
 /// An array seen as (outer, n, inner).
 #[derive(Debug, Clone, Copy)]
-struct Rows {
+struct ScanRows {
     outer: usize,
     n: usize,
     inner: usize,
@@ -23,8 +23,8 @@ impl GpuArray {
     /// When the device fails.
     pub fn cumulative(&self, op: ScanOp, axis: usize, dtype: Option<DType>) -> Result<GpuArray> {
         let widened = match (op, self.dtype().kind()) {
-            (ScanOp::Sum | ScanOp::Product, Kind::Bool | Kind::Signed) => DType::I64,
-            (ScanOp::Sum | ScanOp::Product, Kind::Unsigned) => DType::U64,
+            (ScanOp::Sum | ScanOp::Product, DTypeKind::Bool | DTypeKind::Signed) => DType::I64,
+            (ScanOp::Sum | ScanOp::Product, DTypeKind::Unsigned) => DType::U64,
             _ => self.dtype(),
         };
         let dtype = dtype.unwrap_or(widened);
@@ -34,31 +34,31 @@ impl GpuArray {
         if out.size() == 0 {
             return Ok(out);
         }
-        let rows = Rows {
+        let rows = ScanRows {
             outer: self.shape()[..axis].iter().product(),
             n: self.shape()[axis],
             inner: self.shape()[axis + 1..].iter().product(),
         };
-        scan(op, &source, &out, rows)?;
+        launch_scan(op, &source, &out, rows)?;
         Ok(out)
     }
 }
 
-fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
+fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Result<()> {
     let ctx = x.context();
     let n_rows = rows.outer * rows.inner;
-    let kernel = |stage| Scan { op, x: x.dtype(), out: out.dtype(), stage };
-    let push_rows = |args: &mut Args| {
+    let kernel = |stage| ScanSpec { op, x: x.dtype(), out: out.dtype(), stage };
+    let push_rows = |args: &mut PackedKernelArgs| {
         [rows.outer, rows.n, rows.inner].iter().for_each(|&n| args.push_u64(n as u64));
     };
     // Rows that fill the device, or are short, are not worth cutting.
     let enough = ctx.device_info().max_blocks as usize * BLOCK_THREADS as usize / 8;
     let is_short = rows.n <= 64 || (n_rows >= enough && (rows.inner > 1 || rows.n < 1024));
     if is_short {
-        let mut args = Args::new();
-        [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
+        let mut args = PackedKernelArgs::new();
+        [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
-        let compiled = ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
         return compiled.launch([ctx.device_info().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
     }
     let item_bytes = kernel(ScanStage::Rows).item_bytes();
@@ -69,38 +69,39 @@ fn scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: Rows) -> Result<()> {
     let (cleared, all) = state_bytes(item_bytes, n_rows * tiles);
     let state = GpuArray::empty(ctx, &[all], DType::U8, Order::C)?;
     if tiles > 1 {
-        ctx.runtime().clear(state.start(), cleared)?;
+        ctx.device_runtime().clear(state.first_element_address(), cleared)?;
     }
-    let mut args = Args::new();
-    [out.start(), x.start()].iter().for_each(|&ptr| args.push_u64(ptr));
+    let mut args = PackedKernelArgs::new();
+    [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
     push_rows(&mut args);
     args.push_u64(tiles as u64);
-    args.push_u64(state.start());
-    let staying =
-        Pipeline::blocks(blocks as usize, ctx.device_info().multiprocessors).zip(pipeline(x, rows, shape, item_bytes));
-    let compiled =
-        ctx.kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
+    args.push_u64(state.first_element_address());
+    let staying = ScanPipeline::blocks_for_tiles(blocks as usize, ctx.device_info().multiprocessors)
+        .zip(scan_pipeline(x, rows, shape, item_bytes));
+    let compiled = ctx
+        .compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
     let (blocks, threads, shared) = match staying {
-        Some((blocks, pipeline)) => (blocks, pipeline.threads(shape), pipeline.shared_bytes()),
+        Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
     };
     compiled.launch([blocks, 1, 1], [threads, 1, 1], shared, args.bytes())
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.
-fn pipeline(x: &GpuArray, rows: Rows, shape: ScanTiling, item_bytes: usize) -> Option<Pipeline> {
-    let is_placed = x.start().is_multiple_of(16) && (rows.outer == 1 || (rows.n * x.itemsize()).is_multiple_of(16));
-    let pipeline = Pipeline::new(shape, item_bytes, x.itemsize(), x.context().device_info().bulk_copy_smem_bytes);
+fn scan_pipeline(x: &GpuArray, rows: ScanRows, shape: ScanTiling, item_bytes: usize) -> Option<ScanPipeline> {
+    let is_placed =
+        x.first_element_address().is_multiple_of(16) && (rows.outer == 1 || (rows.n * x.itemsize()).is_multiple_of(16));
+    let pipeline = ScanPipeline::new(shape, item_bytes, x.itemsize(), x.context().device_info().bulk_copy_smem_bytes);
     pipeline.filter(|_| is_placed && rows.inner == 1)
 }
 
 /// Adjacent elements that a thread may read and write at once.
-fn pack_size(x: &GpuArray, out: &GpuArray, rows: Rows) -> usize {
+fn pack_size(x: &GpuArray, out: &GpuArray, rows: ScanRows) -> usize {
     let widest = x.itemsize().max(out.itemsize());
     let pack_size = x.context().device_info().vector_bytes as usize / widest;
     let is_placed = |array: &GpuArray| {
         let bytes = pack_size * array.itemsize();
-        array.start().is_multiple_of(bytes as u64)
+        array.first_element_address().is_multiple_of(bytes as u64)
             && (rows.outer == 1 || (rows.n * array.itemsize()).is_multiple_of(bytes))
     };
     let allowed = rows.inner == 1 && pack_size > 1 && pack_size.is_power_of_two() && is_placed(x) && is_placed(out);

@@ -2,10 +2,12 @@
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, Payload, RADIX, RADIX_THREADS, Radix, RadixStage, SORT_TILE, Sort, SortStage};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::array::{
+    ArrayKernel, RADIX_DIGITS, RADIX_THREADS, RadixSpec, RadixStage, SORT_TILE, SortPayload, SortSpec, SortStage,
+};
+use rtcg_codegen::{DType, DTypeKind};
 
 impl GpuArray {
     /// A copy sorted along `axis`, stably; NaN is larger than every number.
@@ -26,7 +28,7 @@ impl GpuArray {
     }
 
     fn sort_rows(&self, axis: usize, descending: bool, indices: bool) -> Result<(GpuArray, Option<GpuArray>)> {
-        if self.dtype().kind() == Kind::Record {
+        if self.dtype().kind() == DTypeKind::Record {
             return Err(ArrayError::dtype("records cannot be sorted"));
         }
         self.check_memory()?;
@@ -44,21 +46,25 @@ impl GpuArray {
             let sorted = radix_sort(&source, rows, descending, indices)?;
             return Ok((back(sorted.0)?, sorted.1.map(back).transpose()?));
         }
-        let kernel = |stage| Sort { dtype: self.dtype(), with_indices: indices, descending, stage };
+        let kernel = |stage| SortSpec { dtype: self.dtype(), with_indices: indices, descending, stage };
         let ctx = self.context();
-        let start = |array: &Option<GpuArray>| array.as_ref().map_or(0, GpuArray::start);
-        let mut args = Args::new();
-        [now.0.start(), start(&now.1), source.start(), rows as u64, n as u64].iter().for_each(|&n| args.push_u64(n));
+        let start = |array: &Option<GpuArray>| array.as_ref().map_or(0, GpuArray::first_element_address);
+        let mut args = PackedKernelArgs::new();
+        [now.0.first_element_address(), start(&now.1), source.first_element_address(), rows as u64, n as u64]
+            .iter()
+            .for_each(|&n| args.push_u64(n));
         let tiles = (rows * n.div_ceil(SORT_TILE)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
         compiled.launch([tiles, 1, 1], [SORT_TILE as u32, 1, 1], 0, args.bytes())?;
         let mut run = SORT_TILE;
         while run < n {
             let next = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
-            let mut args = Args::new();
-            [next.0.start(), start(&next.1), now.0.start(), start(&now.1)].iter().for_each(|&ptr| args.push_u64(ptr));
+            let mut args = PackedKernelArgs::new();
+            [next.0.first_element_address(), start(&next.1), now.0.first_element_address(), start(&now.1)]
+                .iter()
+                .for_each(|&ptr| args.push_u64(ptr));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
-            let compiled = ctx.kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
+            let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
             compiled.launch([ctx.device_info().blocks_for(rows * n), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
             now = next;
             run *= 2;
@@ -83,13 +89,19 @@ impl GpuArray {
             return Ok(out);
         }
         let stage = if right { SortStage::SearchRight } else { SortStage::SearchLeft };
-        let kernel = Sort { dtype: common, with_indices: false, descending: false, stage };
+        let kernel = SortSpec { dtype: common, with_indices: false, descending: false, stage };
         let ctx = self.context();
-        let mut args = Args::new();
-        [out.start(), sorted.start(), sorted.size() as u64, dense.start(), dense.size() as u64]
-            .iter()
-            .for_each(|&n| args.push_u64(n));
-        let compiled = ctx.kernel(&ArrayKernel::Sort(kernel))?;
+        let mut args = PackedKernelArgs::new();
+        [
+            out.first_element_address(),
+            sorted.first_element_address(),
+            sorted.size() as u64,
+            dense.first_element_address(),
+            dense.size() as u64,
+        ]
+        .iter()
+        .for_each(|&n| args.push_u64(n));
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel))?;
         compiled.launch([ctx.device_info().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
         Ok(out)
     }
@@ -99,7 +111,7 @@ impl GpuArray {
 /// all of them together.
 fn prefers_radix(dtype: DType, rows: usize, n: usize) -> bool {
     let long = if dtype.itemsize() > 4 { 1 << 17 } else { 1 << 15 };
-    Radix::supports(dtype) && (long * rows.min(32)..=Radix::MAX_KEYS).contains(&n) && rows <= 256
+    RadixSpec::supports(dtype) && (long * rows.min(32)..=RadixSpec::MAX_KEYS).contains(&n) && rows <= 256
 }
 
 /// Sorts the rows of a contiguous array, and their places if there are to be any.
@@ -117,18 +129,25 @@ fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -
     };
     let row_bytes = n * dtype.itemsize();
     for row in 0..rows {
-        let keys = [out.start() + (row * row_bytes) as u64, other.start()];
-        let places_at = places.as_ref().map_or(0, |places| places.start() + (row * n * 8) as u64);
-        let between = between.as_ref().map_or([0; 2], |both| [both[0].start(), both[1].start()]);
-        let row_of = Row { source: source.start() + (row * row_bytes) as u64, keys, places: places_at, between, n };
-        row_of.sort(source, descending, indices)?;
+        let keys = [out.first_element_address() + (row * row_bytes) as u64, other.first_element_address()];
+        let places_at = places.as_ref().map_or(0, |places| places.first_element_address() + (row * n * 8) as u64);
+        let between =
+            between.as_ref().map_or([0; 2], |both| [both[0].first_element_address(), both[1].first_element_address()]);
+        let row_of = RadixRow {
+            source: source.first_element_address() + (row * row_bytes) as u64,
+            keys,
+            places: places_at,
+            between,
+            n,
+        };
+        row_of.radix_sort_row(source, descending, indices)?;
     }
     Ok((out, places))
 }
 
 /// A row that is sorted by digits: addresses of what is read, of the result and the memory beside it, of
 /// the places as they are returned and of those in between.
-struct Row {
+struct RadixRow {
     source: u64,
     keys: [u64; 2],
     places: u64,
@@ -136,43 +155,44 @@ struct Row {
     n: usize,
 }
 
-impl Row {
-    fn sort(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
+impl RadixRow {
+    fn radix_sort_row(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
         let (ctx, dtype) = (like.context(), like.dtype());
         let passes = dtype.itemsize();
-        let kernel = |stage| match Radix::new(dtype, descending, stage) {
+        let kernel = |stage| match RadixSpec::new(dtype, descending, stage) {
             kernel if ctx.device_info().vector_bytes < 16 => kernel.with_few_items_per_thread(),
             kernel => kernel,
         };
         let tiles = self.n.div_ceil(kernel(RadixStage::Histogram).tile_items());
-        let begins = GpuArray::empty(ctx, &[4 * RADIX * passes + 64], DType::U8, Order::C)?;
-        let (counts, ticket) = (begins.start(), begins.start() + (4 * RADIX * passes) as u64);
-        ctx.runtime().clear(counts, begins.size())?;
-        let mut args = Args::new();
+        let begins = GpuArray::empty(ctx, &[4 * RADIX_DIGITS * passes + 64], DType::U8, Order::C)?;
+        let (counts, ticket) =
+            (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_DIGITS * passes) as u64);
+        ctx.device_runtime().clear(counts, begins.size())?;
+        let mut args = PackedKernelArgs::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
         let blocks = (ctx.device_info().max_blocks as usize / 4).clamp(1, tiles) as u32;
         compiled.launch([blocks, 1, 1], [RADIX_THREADS, 1, 1], 0, args.bytes())?;
-        let state = GpuArray::empty(ctx, &[64 + 4 * RADIX * tiles], DType::U8, Order::C)?;
+        let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_DIGITS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
-            ctx.runtime().clear(state.start(), state.size())?;
+            ctx.device_runtime().clear(state.first_element_address(), state.size())?;
             let last = pass + 1 == passes;
             let payload = match (indices, pass) {
-                (false, _) => Payload::None,
-                (true, 0) => Payload::Generated,
-                (true, _) => Payload::Carried,
+                (false, _) => SortPayload::None,
+                (true, 0) => SortPayload::Generated,
+                (true, _) => SortPayload::Carried,
             };
             let side = (passes - 1 - pass) % 2;
             let from = if pass == 0 { self.source } else { self.keys[1 - side] };
             let places = if last { self.places } else { self.between[side] };
-            let mut args = Args::new();
-            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX * pass) as u64]
+            let mut args = PackedKernelArgs::new();
+            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX_DIGITS * pass) as u64]
                 .iter()
                 .for_each(|&n| args.push_u64(n));
-            [state.start(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
+            [state.first_element_address(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
-            let compiled = ctx.kernel(&ArrayKernel::Radix(sweep))?;
+            let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(sweep))?;
             compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.bytes())?;
         }
         Ok(())

@@ -25,7 +25,7 @@ impl ThreadFlag {
 
     /// Whether the calling thread is inside.
     #[inline(always)]
-    pub fn get(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.n_threads.load(Ordering::Relaxed) != 0 && self.read_flag()
     }
 
@@ -36,7 +36,7 @@ impl ThreadFlag {
     }
 
     /// Says whether the calling thread is inside from now on. Does nothing in a thread that has ended.
-    pub fn set(&self, is_inside: bool) {
+    pub fn set_inside(&self, is_inside: bool) {
         match (self.flag.try_with(|here| here.replace(is_inside)), is_inside) {
             (Ok(false), true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),
             (Ok(true), false) => drop(self.n_threads.fetch_sub(1, Ordering::Relaxed)),
@@ -57,20 +57,20 @@ mod tests {
     #[test]
     fn each_thread_is_inside_for_itself() {
         let n_threads = || THREADS.n_threads.load(Ordering::Relaxed);
-        assert!(!THREADS.get());
-        [true, true].into_iter().for_each(|is_inside| THREADS.set(is_inside));
-        assert!(THREADS.get());
+        assert!(!THREADS.is_set());
+        [true, true].into_iter().for_each(|is_inside| THREADS.set_inside(is_inside));
+        assert!(THREADS.is_set());
         assert_eq!(n_threads(), 1);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                let before = THREADS.get();
-                THREADS.set(true);
-                (before, THREADS.get(), n_threads(), THREADS.set(false))
+                let before = THREADS.is_set();
+                THREADS.set_inside(true);
+                (before, THREADS.is_set(), n_threads(), THREADS.set_inside(false))
             });
             assert_eq!(other.join().unwrap(), (false, true, 2, ()));
         });
-        [false, false].into_iter().for_each(|is_inside| THREADS.set(is_inside));
-        assert!(!THREADS.get());
+        [false, false].into_iter().for_each(|is_inside| THREADS.set_inside(is_inside));
+        assert!(!THREADS.is_set());
         assert_eq!(n_threads(), 0);
     }
 }

@@ -16,11 +16,11 @@ pub(crate) fn access_pattern<const N: usize>(
     out: &GpuArray,
     operands: &[Option<&GpuArray>],
 ) -> AccessPattern {
-    let space = plan.space();
+    let space = plan.index_space();
     let arrays: SmallVec<[&GpuArray; 5]> = std::iter::once(out).chain(operands.iter().flatten().copied()).collect();
     let fits = |array: &&GpuArray| is_aligned(array) && array.itemsize() <= TILE_ITEMSIZE;
     match plan.transposed_operands(std::array::from_fn(|k| arrays[k].itemsize())) {
-        Some((axis, transposed)) if plan.size() >= MIN_TILED_ELEMENTS && arrays.iter().all(fits) => {
+        Some((axis, transposed)) if plan.n_elements() >= MIN_TILED_ELEMENTS && arrays.iter().all(fits) => {
             AccessPattern::Tiled(space, TransposeTile { axis, transposed, side: TILE_SIDE })
         }
         _ => AccessPattern::Strided(space),

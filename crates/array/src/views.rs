@@ -1,7 +1,7 @@
 //! Views: other layouts over the same memory, by NumPy's rules. Nothing here touches a device.
 
 use crate::error::{ArrayError, Result};
-use crate::layout::{Layout, MAX_NDIM, Order, Shape, Strides, Tuple};
+use crate::layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
@@ -107,7 +107,7 @@ fn slice_indices(
 }
 
 impl Layout {
-    fn moved(&self, bytes: isize) -> usize {
+    fn offset_moved_by(&self, bytes: isize) -> usize {
         // Views of an array without elements may point anywhere; they are never followed.
         (self.offset as isize).wrapping_add(bytes) as usize
     }
@@ -142,13 +142,13 @@ impl Layout {
                     view.strides.push(0);
                 }
                 Index::At(index) => {
-                    let place = self.place(index, axis)?;
-                    view.offset = view.moved(place as isize * self.strides[axis]);
+                    let place = self.checked_index(index, axis)?;
+                    view.offset = view.offset_moved_by(place as isize * self.strides[axis]);
                     axis += 1;
                 }
                 Index::Slice(start, stop, step) => {
                     let (start, count, step) = slice_indices(start, stop, step, self.shape[axis])?;
-                    view.offset = view.moved(start as isize * self.strides[axis]);
+                    view.offset = view.offset_moved_by(start as isize * self.strides[axis]);
                     view.shape.push(count);
                     view.strides.push(self.strides[axis].wrapping_mul(step));
                     axis += 1;
@@ -157,10 +157,10 @@ impl Layout {
         }
         let rest = self.ndim() - axis;
         keep(&mut view, &mut axis, rest);
-        view.checked()
+        view.check_ndim()
     }
 
-    fn place(&self, index: isize, axis: usize) -> Result<usize> {
+    fn checked_index(&self, index: isize, axis: usize) -> Result<usize> {
         let length = self.shape[axis];
         let from_front = if index < 0 { index.saturating_add(length as isize) } else { index };
         match usize::try_from(from_front) {
@@ -169,7 +169,7 @@ impl Layout {
         }
     }
 
-    fn checked(self) -> Result<Layout> {
+    fn check_ndim(self) -> Result<Layout> {
         if self.ndim() <= MAX_NDIM {
             return Ok(self);
         }
@@ -187,7 +187,7 @@ impl Layout {
             Some(axes) if axes.len() != self.ndim() => {
                 return Err(ArrayError::value(format!(
                     "axes don't match array: {} were given for {} dimensions",
-                    Tuple(axes),
+                    PythonTuple(axes),
                     self.ndim()
                 )));
             }
@@ -257,7 +257,7 @@ impl Layout {
                 next += 1;
             }
         }
-        view.checked()
+        view.check_ndim()
     }
 
     /// Without axes of length 1: all, or the given ones.
@@ -269,7 +269,7 @@ impl Layout {
         if let Some(&axis) = given.iter().flatten().find(|&&axis| self.shape[axis] != 1) {
             return Err(ArrayError::value(format!(
                 "cannot select an axis to squeeze out which has size not equal to one: axis {axis} of shape {}",
-                Tuple(&self.shape)
+                PythonTuple(&self.shape)
             )));
         }
         let dropped = |axis: usize| given.as_ref().map_or(self.shape[axis] == 1, |axes| axes.contains(&axis));
@@ -292,8 +292,8 @@ impl Layout {
         let Some(new) = new.filter(|_| fits) else {
             return Err(ArrayError::value(format!(
                 "operands could not be broadcast together: shape {} does not fit into {}",
-                Tuple(&self.shape),
-                Tuple(shape)
+                PythonTuple(&self.shape),
+                PythonTuple(shape)
             )));
         };
         let mut strides: Strides = SmallVec::from_elem(0, shape.len());
@@ -315,7 +315,7 @@ impl Layout {
         let mut view = self.clone();
         for axis in axes {
             let last = self.shape[axis].saturating_sub(1) as isize;
-            view.offset = view.moved(last * self.strides[axis]);
+            view.offset = view.offset_moved_by(last * self.strides[axis]);
             view.strides[axis] = -self.strides[axis];
         }
         Ok(view)
@@ -337,7 +337,7 @@ impl Layout {
         let length = self.shape[a].saturating_sub(skip_a).min(self.shape[b].saturating_sub(skip_b));
         let mut view = self.clone();
         if length > 0 {
-            view.offset = view.moved(skip_a as isize * self.strides[a] + skip_b as isize * self.strides[b]);
+            view.offset = view.offset_moved_by(skip_a as isize * self.strides[a] + skip_b as isize * self.strides[b]);
         }
         for axis in [a.max(b), a.min(b)] {
             view.shape.remove(axis);
@@ -450,7 +450,7 @@ fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize], item: u
 /// # Errors
 /// When the numbers of elements differ, or several lengths are negative.
 pub(crate) fn resolve_shape(shape: &[isize], size: usize) -> Result<Shape> {
-    let shown = || Tuple(shape);
+    let shown = || PythonTuple(shape);
     let mismatch = || ArrayError::value(format!("cannot reshape array of size {size} into shape {}", shown()));
     let mut unknown = None;
     let mut known = 1usize;

@@ -218,7 +218,7 @@ proptest! {
     fn the_extent_covers_all_elements_and_no_more(layout in layouts(), items in items()) {
         let Ok(view) = layout.index(&items) else { return Ok(()) };
         let addresses = Model::of(&view).addresses;
-        let (low, high) = view.extent(8);
+        let (low, high) = view.byte_extent(8);
         if let (Some(&first), Some(&last)) = (addresses.iter().min(), addresses.iter().max()) {
             prop_assert_eq!((low, high), (first as isize, last as isize + 8));
             let mut sorted = addresses.clone();

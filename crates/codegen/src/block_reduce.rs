@@ -67,11 +67,11 @@ impl WorkPartition {
             (resident.min(COMPLETION_COUNTERS) / blocks).min(longest).max(1)
         };
         Self { threads_per_output: threads_per_output as u32, splits: 1, gather: false }
-            .split(splits, outputs, resident, is_simt)
+            .with_splits(splits, outputs, resident, is_simt)
     }
 
     /// The same threads per output with each run split into `splits` parts.
-    pub fn split(self, splits: usize, outputs: usize, resident: usize, is_simt: bool) -> Self {
+    pub fn with_splits(self, splits: usize, outputs: usize, resident: usize, is_simt: bool) -> Self {
         let is_full = outputs.div_ceil(self.outputs_per_block()).max(1) * splits >= resident;
         let gather = is_simt && splits > 1 && self.threads_per_output == REDUCE_THREADS && !is_full;
         Self { splits, gather, ..self }
@@ -85,7 +85,7 @@ impl WorkPartition {
 
 /// Storage for values in shared memory whatever constructors they have, exchange within a warp and within a
 /// block, and the loop over a block's outputs.
-pub(crate) const COMBINE: &str = "\
+pub(crate) const BLOCK_REDUCE_SOURCE: &str = "\
 namespace rtcg {
 template <class T, int N> struct uninitialized
 {
@@ -330,8 +330,8 @@ mod tests {
 
     #[test]
     fn the_source_has_the_limits_of_this_file() {
-        assert!(COMBINE.contains(&format!("values(counters + {COMPLETION_COUNTERS});")));
-        assert!(COMBINE.contains(&format!("fits = sizeof(T) <= {MAX_FLAGGED_BYTES};")));
+        assert!(BLOCK_REDUCE_SOURCE.contains(&format!("values(counters + {COMPLETION_COUNTERS});")));
+        assert!(BLOCK_REDUCE_SOURCE.contains(&format!("fits = sizeof(T) <= {MAX_FLAGGED_BYTES};")));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub enum DType {
 /// The kind of a dtype, in NumPy's order of promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum DTypeKind {
     Bool,
     Unsigned,
     Signed,
@@ -67,9 +67,9 @@ impl fmt::Display for UnknownDType {
 impl std::error::Error for UnknownDType {}
 
 /// One row of the table: dtype, NumPy's kind letter, size in bytes, NumPy's name, C type.
-type Row = (DType, char, usize, &'static str, &'static str);
+type DTypeRow = (DType, char, usize, &'static str, &'static str);
 
-const TABLE: [Row; 15] = [
+const DTYPE_TABLE: [DTypeRow; 15] = [
     (DType::Bool, 'b', 1, "bool", "bool"),
     (DType::I8, 'i', 1, "int8", "signed char"),
     (DType::I16, 'i', 2, "int16", "short"),
@@ -96,22 +96,22 @@ impl DType {
         if kind == 'V' && itemsize > 0 {
             return u32::try_from(itemsize).map(DType::Void).map_err(|_| unknown());
         }
-        TABLE.iter().find(|row| row.1 == kind && row.2 == itemsize).map(|row| row.0).ok_or_else(unknown)
+        DTYPE_TABLE.iter().find(|row| row.1 == kind && row.2 == itemsize).map(|row| row.0).ok_or_else(unknown)
     }
 
     /// The dtype with NumPy's name, such as `float32`.
     pub fn from_name(name: &str) -> Option<DType> {
-        TABLE.iter().find(|row| row.3 == name).map(|row| row.0)
+        DTYPE_TABLE.iter().find(|row| row.3 == name).map(|row| row.0)
     }
 
     /// Every dtype that can be computed with.
-    pub fn all() -> impl Iterator<Item = DType> {
-        TABLE.iter().map(|row| row.0)
+    pub fn all_dtypes() -> impl Iterator<Item = DType> {
+        DTYPE_TABLE.iter().map(|row| row.0)
     }
 
     /// A small number of its own; those of records follow their sizes.
     #[inline]
-    pub fn number(self) -> u32 {
+    pub fn table_index(self) -> u32 {
         match self {
             DType::Bool => 0,
             DType::I8 => 1,
@@ -132,8 +132,8 @@ impl DType {
         }
     }
 
-    fn row(self) -> Option<&'static Row> {
-        TABLE.get(self.number() as usize)
+    fn table_row(self) -> Option<&'static DTypeRow> {
+        DTYPE_TABLE.get(self.table_index() as usize)
     }
 
     /// Bytes per element.
@@ -152,12 +152,12 @@ impl DType {
 
     /// NumPy's name, such as `float32`; `void` for records.
     pub fn name(self) -> &'static str {
-        self.row().map_or("void", |row| row.3)
+        self.table_row().map_or("void", |row| row.3)
     }
 
     /// The type in CUDA C++ source. `void` for records, whose names only their users know.
     pub fn c_type(self) -> &'static str {
-        self.row().map_or("void", |row| row.4)
+        self.table_row().map_or("void", |row| row.4)
     }
 
     /// The `typestr` of the array interface, such as `<f4`.
@@ -165,7 +165,7 @@ impl DType {
         let letter = match self {
             DType::Void(nbytes) => return format!("|V{nbytes}"),
             DType::BF16 => 'V',
-            _ => self.row().map_or('V', |row| row.1),
+            _ => self.table_row().map_or('V', |row| row.1),
         };
         let order = if self.itemsize() == 1 { '|' } else { '<' };
         format!("{order}{letter}{}", self.itemsize())
@@ -173,26 +173,26 @@ impl DType {
 
     /// What family it belongs to.
     #[inline]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> DTypeKind {
         use DType::*;
         match self {
-            Bool => Kind::Bool,
-            U8 | U16 | U32 | U64 => Kind::Unsigned,
-            I8 | I16 | I32 | I64 => Kind::Signed,
-            F16 | BF16 | F32 | F64 => Kind::Float,
-            C64 | C128 => Kind::Complex,
-            Void(_) => Kind::Record,
+            Bool => DTypeKind::Bool,
+            U8 | U16 | U32 | U64 => DTypeKind::Unsigned,
+            I8 | I16 | I32 | I64 => DTypeKind::Signed,
+            F16 | BF16 | F32 | F64 => DTypeKind::Float,
+            C64 | C128 => DTypeKind::Complex,
+            Void(_) => DTypeKind::Record,
         }
     }
 
     /// Whether it is bool or an integer.
     pub fn is_integral(self) -> bool {
-        self.kind() <= Kind::Signed
+        self.kind() <= DTypeKind::Signed
     }
 
     /// Whether it is a complex type.
     pub fn is_complex(self) -> bool {
-        self.kind() == Kind::Complex
+        self.kind() == DTypeKind::Complex
     }
 
     /// The type of the real and imaginary parts; `self` unless complex.
@@ -204,7 +204,7 @@ impl DType {
         }
     }
 
-    fn with(kind: char, itemsize: usize) -> DType {
+    fn from_kind_and_size(kind: char, itemsize: usize) -> DType {
         DType::from_numpy(kind, itemsize).unwrap_or(DType::F64)
     }
 
@@ -215,9 +215,9 @@ impl DType {
         }
         let (low, high) = if self.kind() <= other.kind() { (self, other) } else { (other, self) };
         match (low.kind(), high.kind()) {
-            (_, Kind::Record) => high,
-            (Kind::Bool, _) => high,
-            (Kind::Float, Kind::Float) => promote_floats(low, high),
+            (_, DTypeKind::Record) => high,
+            (DTypeKind::Bool, _) => high,
+            (DTypeKind::Float, DTypeKind::Float) => promote_floats(low, high),
             (a, b) if a == b => {
                 if low.itemsize() > high.itemsize() {
                     low
@@ -225,10 +225,12 @@ impl DType {
                     high
                 }
             }
-            (Kind::Unsigned, Kind::Signed) => promote_mixed_integers(low, high),
-            (_, Kind::Float) if high == DType::BF16 && low.itemsize() == 1 => high,
-            (_, Kind::Float) => promote_floats(float_for(low), high),
-            (_, Kind::Complex) => DType::with('c', high.itemsize().max(2 * float_for(low).itemsize())),
+            (DTypeKind::Unsigned, DTypeKind::Signed) => promote_mixed_integers(low, high),
+            (_, DTypeKind::Float) if high == DType::BF16 && low.itemsize() == 1 => high,
+            (_, DTypeKind::Float) => promote_floats(float_for(low), high),
+            (_, DTypeKind::Complex) => {
+                DType::from_kind_and_size('c', high.itemsize().max(2 * float_for(low).itemsize()))
+            }
             _ => high,
         }
     }
@@ -238,20 +240,22 @@ impl DType {
         let kind = self.kind();
         match scalar {
             WeakScalar::Bool(_) => self,
-            WeakScalar::Int(_) if kind == Kind::Bool => DType::I64,
+            WeakScalar::Int(_) if kind == DTypeKind::Bool => DType::I64,
             WeakScalar::Int(_) => self,
-            WeakScalar::Float(_) if kind < Kind::Float => DType::F64,
+            WeakScalar::Float(_) if kind < DTypeKind::Float => DType::F64,
             WeakScalar::Float(_) => self,
-            WeakScalar::Complex(..) if kind == Kind::Complex => self,
-            _ if kind == Kind::Record => self,
-            WeakScalar::Complex(..) if kind == Kind::Float => DType::with('c', (2 * self.itemsize()).max(8)),
+            WeakScalar::Complex(..) if kind == DTypeKind::Complex => self,
+            _ if kind == DTypeKind::Record => self,
+            WeakScalar::Complex(..) if kind == DTypeKind::Float => {
+                DType::from_kind_and_size('c', (2 * self.itemsize()).max(8))
+            }
             WeakScalar::Complex(..) => DType::C128,
         }
     }
 
     /// The result type of true division of operands that promote to `self`.
     pub fn true_divide(self) -> DType {
-        if self.kind() < Kind::Float { DType::F64 } else { self }
+        if self.kind() < DTypeKind::Float { DType::F64 } else { self }
     }
 
     /// The type that mathematical functions of integers are computed in: the smallest float that
@@ -273,14 +277,14 @@ fn promote_mixed_integers(unsigned: DType, signed: DType) -> DType {
     }
     match unsigned.itemsize() {
         8 => DType::F64,
-        n => DType::with('i', 2 * n),
+        n => DType::from_kind_and_size('i', 2 * n),
     }
 }
 
 /// The smallest float that holds every value of `dtype` (float64 for 64-bit integers, as NumPy).
 fn float_for(dtype: DType) -> DType {
     match (dtype.kind(), dtype.itemsize()) {
-        (Kind::Float, _) => dtype,
+        (DTypeKind::Float, _) => dtype,
         (_, 1) => DType::F16,
         (_, 2) => DType::F32,
         _ => DType::F64,
@@ -302,8 +306,8 @@ mod tests {
 
     #[test]
     fn each_type_finds_its_own_row() {
-        for dtype in DType::all() {
-            assert_eq!(dtype.row().map(|row| (row.0, row.2)), Some((dtype, dtype.itemsize())));
+        for dtype in DType::all_dtypes() {
+            assert_eq!(dtype.table_row().map(|row| (row.0, row.2)), Some((dtype, dtype.itemsize())));
             assert_eq!(DType::from_name(dtype.name()), Some(dtype));
         }
         assert_eq!(DType::from_numpy('V', 12), Ok(DType::Void(12)));

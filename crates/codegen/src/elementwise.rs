@@ -1,11 +1,11 @@
 //! The elementwise generator: one C statement over index `i` becomes a kernel over `n` elements.
 
-use crate::{DType, Kind};
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// A parameter of a generated kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Param {
+pub struct KernelParam {
     /// C identifier.
     pub name: String,
     /// Element type.
@@ -16,20 +16,20 @@ pub struct Param {
     pub is_const: bool,
 }
 
-impl Param {
+impl KernelParam {
     /// `const T *name`
-    pub fn input(dtype: DType, name: &str) -> Param {
-        Param { name: name.into(), dtype, is_vector: true, is_const: true }
+    pub fn input(dtype: DType, name: &str) -> KernelParam {
+        KernelParam { name: name.into(), dtype, is_vector: true, is_const: true }
     }
 
     /// `T *name`
-    pub fn output(dtype: DType, name: &str) -> Param {
-        Param { name: name.into(), dtype, is_vector: true, is_const: false }
+    pub fn output(dtype: DType, name: &str) -> KernelParam {
+        KernelParam { name: name.into(), dtype, is_vector: true, is_const: false }
     }
 
     /// `T name`
-    pub fn scalar(dtype: DType, name: &str) -> Param {
-        Param { name: name.into(), dtype, is_vector: false, is_const: false }
+    pub fn scalar(dtype: DType, name: &str) -> KernelParam {
+        KernelParam { name: name.into(), dtype, is_vector: false, is_const: false }
     }
 
     fn declarator(&self) -> String {
@@ -48,7 +48,7 @@ pub struct Elementwise {
     /// Kernel name, a C identifier.
     pub name: String,
     /// Parameters before `n`.
-    pub params: Vec<Param>,
+    pub params: Vec<KernelParam>,
     /// A C statement using `i` and the parameters.
     pub operation: String,
     /// Source placed before the kernel.
@@ -59,10 +59,10 @@ impl Elementwise {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut out = String::new();
-        for include in self.includes() {
+        for include in self.required_includes() {
             let _ = writeln!(out, "#include <{include}>");
         }
-        let params: Vec<String> = self.params.iter().map(Param::declarator).collect();
+        let params: Vec<String> = self.params.iter().map(KernelParam::declarator).collect();
         let _ = write!(
             out,
             "{preamble}\n\
@@ -82,9 +82,9 @@ impl Elementwise {
         out
     }
 
-    fn includes(&self) -> Vec<&'static str> {
+    fn required_includes(&self) -> Vec<&'static str> {
         let mut includes = Vec::new();
-        if self.params.iter().any(|p| p.dtype.kind() == Kind::Complex) {
+        if self.params.iter().any(|p| p.dtype.kind() == DTypeKind::Complex) {
             includes.push("pycuda-complex.hpp");
         }
         if self.params.iter().any(|p| p.dtype == DType::F16) {
@@ -102,7 +102,11 @@ mod tests {
     fn source_declares_parameters_and_loop() {
         let kernel = Elementwise {
             name: "axpb".into(),
-            params: vec![Param::output(DType::F32, "z"), Param::input(DType::C64, "x"), Param::scalar(DType::I64, "b")],
+            params: vec![
+                KernelParam::output(DType::F32, "z"),
+                KernelParam::input(DType::C64, "x"),
+                KernelParam::scalar(DType::I64, "b"),
+            ],
             operation: "z[i] = x[i].real() + b".into(),
             preamble: String::new(),
         };

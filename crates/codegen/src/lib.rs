@@ -4,16 +4,16 @@
 
 pub mod array;
 pub mod block_reduce;
-pub mod carg;
+pub mod c_declarations;
 mod dtype;
 mod elementwise;
 mod look_back;
-mod pipeline;
 pub mod pointwise;
 pub mod random;
 pub mod reduction;
 pub mod scan;
+mod scan_pipeline;
 pub mod snippet;
 
-pub use dtype::{DType, Kind, UnknownDType, WeakScalar};
-pub use elementwise::{Elementwise, Param};
+pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
+pub use elementwise::{Elementwise, KernelParam};

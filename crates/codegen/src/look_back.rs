@@ -55,8 +55,8 @@ impl ScanTiling {
         (self.threads * self.packs_per_thread * self.pack_size) as usize
     }
 
-    /// What a template of [`LOOK_BACK`] is given: threads, groups, lanes, rolled.
-    pub(crate) fn parameters(&self) -> String {
+    /// What a template of [`LOOK_BACK_SOURCE`] is given: threads, groups, lanes, rolled.
+    pub(crate) fn template_arguments(&self) -> String {
         format!("{}, {}, {}, {}", self.threads, self.packs_per_thread, self.pack_size, self.rolled)
     }
 }
@@ -77,7 +77,7 @@ pub fn state_bytes(itemsize: usize, tiles: usize) -> (usize, usize) {
 }
 
 /// The states of the tiles, the walk back over them, and the scan of a tile; needs `COMBINE`.
-pub(crate) const LOOK_BACK: &str = "\
+pub(crate) const LOOK_BACK_SOURCE: &str = "\
 namespace rtcg {
 template <class T> __device__ __forceinline__ void clear(T &item)
 {

@@ -9,13 +9,13 @@
 //! shadow the parameters, so a snippet cannot access an element in a way the analysis missed, except
 //! through a macro; snippets with macros of their own get the flat form.
 
-use crate::carg::Argument;
+use crate::c_declarations::Argument;
 use crate::snippet::{self, ControlFlow, ElementUse};
 use std::fmt::Write;
 
 /// How a kernel finds its elements.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum IndexingMode {
     /// `i` runs over `0..n`, or over a `long` range when `ranged`.
     Flat {
         /// Parameters `long start, long stop, long step` in place of `n`.
@@ -39,7 +39,7 @@ pub enum Access {
 
 /// An elementwise kernel as the user describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Pointwise {
+pub struct ElementwiseSnippet {
     /// Name of the kernel.
     pub name: String,
     /// Parameters.
@@ -57,15 +57,15 @@ pub struct Pointwise {
 /// Threads of a block; every generated kernel is launched with this many.
 pub const BLOCK_THREADS: u32 = 256;
 
-impl Pointwise {
+impl ElementwiseSnippet {
     /// How the snippet uses each argument; values count as read.
-    pub fn uses(&self) -> Vec<ElementUse> {
+    pub fn element_uses(&self) -> Vec<ElementUse> {
         let references = self.preamble.contains('&') || self.preamble.contains("#include");
         let one = |a: &Argument| {
             if !a.is_vector {
                 return ElementUse::Read;
             }
-            let around = [&self.loop_prep, &self.after_loop].iter().any(|text| snippet::mentions(text, &a.name));
+            let around = [&self.loop_prep, &self.after_loop].iter().any(|text| snippet::mentions_name(text, &a.name));
             match snippet::element_use(&self.operation, &a.name, references) {
                 _ if around => ElementUse::Other,
                 ElementUse::Changed if a.is_const => ElementUse::Read,
@@ -85,7 +85,7 @@ impl Pointwise {
 
     /// Elements that a thread should take at a time, or 1 when the packed form is not allowed.
     pub fn pack_size(&self) -> usize {
-        let uses = self.uses();
+        let uses = self.element_uses();
         let flow = snippet::control_flow(&self.operation);
         if !self.can_substitute_arrays() || flow.jumps || uses.contains(&ElementUse::Other) {
             return 1;
@@ -103,7 +103,8 @@ impl Pointwise {
     /// Whether two arrays may share memory when elements are held in registers: one statement computes a
     /// whole element before it stores it.
     pub fn allows_aliasing(&self) -> bool {
-        let written = self.uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
+        let written =
+            self.element_uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
         snippet::control_flow(&self.operation).single_statement && written <= 1
     }
 
@@ -114,19 +115,19 @@ impl Pointwise {
     /// The kernel as CUDA C++. Its parameters are the arguments in order, and then: `unsigned long n`
     /// (flat, packed), `long start, long stop, long step` (ranged), or the structure that
     /// [`layout_bytes`] fills (strided).
-    pub fn source(&self, access: &Access) -> String {
+    pub fn source(&self, access: &IndexingMode) -> String {
         let mut out = String::new();
         self.put_head(&mut out, access);
         let declarations: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let last = match access {
-            Access::Flat { ranged: true } => "long start, long stop, long step",
-            Access::Flat { .. } | Access::Packed { .. } => "unsigned long n",
-            Access::Strided { .. } => "const rtcg::layout rtcg_l",
+            IndexingMode::Flat { ranged: true } => "long start, long stop, long step",
+            IndexingMode::Flat { .. } | IndexingMode::Packed { .. } => "unsigned long n",
+            IndexingMode::Strided { .. } => "const rtcg::layout rtcg_l",
         };
         let parameters: Vec<_> = declarations.iter().map(String::as_str).chain([last]).collect();
         // The flat form is launched by hand too, with any block.
         let bounds = match access {
-            Access::Flat { .. } => String::new(),
+            IndexingMode::Flat { .. } => String::new(),
             _ => format!("__launch_bounds__({BLOCK_THREADS}) "),
         };
         let parameters = parameters.join(", ");
@@ -140,32 +141,32 @@ impl Pointwise {
     }
 
     /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
-    pub(crate) fn put_loop(&self, out: &mut String, access: &Access, body: Body<'_>) {
+    pub(crate) fn put_loop(&self, out: &mut String, access: &IndexingMode, body: PutBody<'_>) {
         self.put_thread_indices(out, access);
         match access {
-            Access::Flat { ranged: false } => put_flat(out, body),
-            Access::Flat { ranged: true } => put_ranged(out, body),
-            Access::Packed { pack_size } => self.put_packed(out, *pack_size, 1, body),
-            Access::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
+            IndexingMode::Flat { ranged: false } => put_flat(out, body),
+            IndexingMode::Flat { ranged: true } => put_ranged(out, body),
+            IndexingMode::Packed { pack_size } => self.put_packed(out, *pack_size, 1, body),
+            IndexingMode::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
         }
     }
 
     /// How many threads there are, and which of them this one is.
-    pub(crate) fn put_thread_indices(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_thread_indices(&self, out: &mut String, access: &IndexingMode) {
         out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
-        if *access != (Access::Flat { ranged: false }) {
+        if *access != (IndexingMode::Flat { ranged: false }) {
             out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
         }
     }
 
     /// Headers, proxies and the user's preamble.
-    pub(crate) fn put_head(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_head(&self, out: &mut String, access: &IndexingMode) {
         put_headers(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {
-            Access::Flat { .. } => {}
-            Access::Packed { .. } => out.push_str(PACK),
-            Access::Strided { ndim, .. } => {
-                out.push_str(ELEMENT);
+            IndexingMode::Flat { .. } => {}
+            IndexingMode::Packed { .. } => out.push_str(PACK_SOURCE),
+            IndexingMode::Strided { ndim, .. } => {
+                out.push_str(ELEMENT_PROXY_SOURCE);
                 let arrays = self.arguments.iter().filter(|a| a.is_vector).count().max(1);
                 let _ = writeln!(
                     out,
@@ -177,10 +178,10 @@ impl Pointwise {
     }
 
     /// Upstream's names for the thread's place; those that are used.
-    pub(crate) fn put_names(&self, out: &mut String, access: &Access) {
+    pub(crate) fn put_names(&self, out: &mut String, access: &IndexingMode) {
         let texts = [&self.operation, &self.loop_prep, &self.after_loop];
-        let used = |name: &str| texts.iter().any(|text| snippet::mentions(text, name));
-        if matches!(access, Access::Strided { .. }) {
+        let used = |name: &str| texts.iter().any(|text| snippet::mentions_name(text, name));
+        if matches!(access, IndexingMode::Strided { .. }) {
             out.push_str("  const unsigned long n = rtcg_l.n;\n");
         }
         if used("tid") {
@@ -195,8 +196,8 @@ impl Pointwise {
     }
 
     /// The loop over packs, with more than one fetched ahead if `ahead` says so; only where nothing is stored.
-    pub(crate) fn put_packed(&self, out: &mut String, pack_size: usize, ahead: usize, body: Body<'_>) {
-        let uses = self.uses();
+    pub(crate) fn put_packed(&self, out: &mut String, pack_size: usize, ahead: usize, body: PutBody<'_>) {
+        let uses = self.element_uses();
         let _ = writeln!(out, "  const size_t rtcg_packs = n / {pack_size};\n  size_t rtcg_p = rtcg_first;");
         if ahead > 1 {
             let _ = writeln!(
@@ -251,8 +252,8 @@ impl Pointwise {
     }
 
     /// The elements of the packs `rtcg_NAME`, which are those at `place`.
-    fn put_pack(&self, out: &mut String, pack_size: usize, place: &str, body: Body<'_>) {
-        let uses = self.uses();
+    fn put_pack(&self, out: &mut String, pack_size: usize, place: &str, body: PutBody<'_>) {
+        let uses = self.element_uses();
         let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {pack_size}; ++rtcg_k)\n    {{");
         let _ = writeln!(out, "      const size_t i = {place} * {pack_size} + rtcg_k; (void)i;");
         for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
@@ -264,8 +265,8 @@ impl Pointwise {
         out.push_str("    }\n");
     }
 
-    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: Body<'_>) {
-        let uses = self.uses();
+    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: PutBody<'_>) {
+        let uses = self.element_uses();
         let arrays: Vec<_> = self
             .arguments
             .iter()
@@ -314,10 +315,10 @@ impl Pointwise {
 }
 
 /// Puts what is executed for each `i`.
-pub(crate) type Body<'a> = &'a dyn Fn(&mut String);
+pub(crate) type PutBody<'a> = &'a dyn Fn(&mut String);
 
 /// Blocks whose threads all have an element decide so once for all of them.
-fn put_flat(out: &mut String, body: Body<'_>) {
+fn put_flat(out: &mut String, body: PutBody<'_>) {
     out.push_str(
         "  size_t rtcg_base = (size_t)blockIdx.x * blockDim.x;\n\
          \x20 for (; rtcg_base + blockDim.x <= n; rtcg_base += rtcg_total)\n  {\n    size_t i = rtcg_base + threadIdx.x;\n",
@@ -329,7 +330,7 @@ fn put_flat(out: &mut String, body: Body<'_>) {
 }
 
 /// A range of either direction, as Python's.
-fn put_ranged(out: &mut String, body: Body<'_>) {
+fn put_ranged(out: &mut String, body: PutBody<'_>) {
     out.push_str(
         "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
          \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
@@ -352,7 +353,7 @@ pub fn layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8
 
 /// Includes what the types and the snippets need.
 pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&str]) {
-    let mut headers: Vec<_> = arguments.iter().filter_map(|a| a.ctype.header()).collect();
+    let mut headers: Vec<_> = arguments.iter().filter_map(|a| a.ctype.declaring_header()).collect();
     let words = [
         ("complex", "pycuda-complex.hpp"),
         ("half", "cuda_fp16.h"),
@@ -362,7 +363,7 @@ pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&st
         ("nv_bfloat16", "cuda_bf16.h"),
     ];
     for (word, header) in words {
-        if texts.iter().any(|text| snippet::mentions(text, word)) {
+        if texts.iter().any(|text| snippet::mentions_name(text, word)) {
             headers.push(header);
         }
     }
@@ -385,7 +386,7 @@ pub(crate) fn put_snippet(out: &mut String, name: &str, text: &str, end: &str) {
 }
 
 /// A pack is moved with the widest accesses its size allows.
-pub(crate) const PACK: &str = "\
+pub(crate) const PACK_SOURCE: &str = "\
 namespace rtcg {
 template <int bytes> struct word { typedef int4 type; };
 template <> struct word<8> { typedef int2 type; };
@@ -419,7 +420,7 @@ template <class T> struct element
 }
 ";
 
-const ELEMENT: &str = "\
+const ELEMENT_PROXY_SOURCE: &str = "\
 namespace rtcg {
 template <class T> struct element
 {
@@ -450,16 +451,16 @@ template <class T, int D> struct strided
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::carg::{TypeRegistry, parse_arguments};
+    use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn kernel(arguments: &str, operation: &str) -> Pointwise {
+    fn kernel(arguments: &str, operation: &str) -> ElementwiseSnippet {
         let arguments = parse_arguments(arguments, &TypeRegistry::new()).unwrap();
-        Pointwise { name: "k".into(), arguments, operation: operation.into(), ..Default::default() }
+        ElementwiseSnippet { name: "k".into(), arguments, operation: operation.into(), ..Default::default() }
     }
 
     #[test]
     fn the_snippet_keeps_its_own_line_numbers() {
-        let source = kernel("float *z", "z[i] =\n  undeclared").source(&Access::Flat { ranged: false });
+        let source = kernel("float *z", "z[i] =\n  undeclared").source(&IndexingMode::Flat { ranged: false });
         let lines: Vec<_> = source.lines().collect();
         let at = lines.iter().position(|line| *line == "#line 1 \"operation\"").unwrap();
         assert_eq!(lines[at + 2..at + 4], ["  undeclared", ";"]);
@@ -488,8 +489,8 @@ mod tests {
 
     #[test]
     fn only_what_is_read_is_loaded() {
-        let source =
-            kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1").source(&Access::Packed { pack_size: 4 });
+        let source = kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1")
+            .source(&IndexingMode::Packed { pack_size: 4 });
         assert!(!source.contains("rtcg_z.load") && source.contains("rtcg_z.store"), "{source}");
         assert!(source.contains("rtcg_x.load") && !source.contains("rtcg_x.store"), "{source}");
         assert!(source.contains("rtcg_y.load") && source.contains("rtcg_y.store"), "{source}");

@@ -7,16 +7,16 @@
 //! The order in which elements are combined is not defined: `reduce_expr` must be associative and
 //! commutative, and `neutral` its neutral element.
 
-use crate::block_reduce::COMBINE;
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 pub use crate::block_reduce::REDUCE_THREADS;
-use crate::carg::{Argument, CType};
-use crate::pointwise::{Access, Pointwise, put_snippet};
+use crate::c_declarations::{Argument, CType};
+use crate::pointwise::{ElementwiseSnippet, IndexingMode, put_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
 
 /// A reduction as the user describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reduction {
+pub struct ReductionSnippet {
     /// Name of the kernel.
     pub name: String,
     /// Parameters.
@@ -50,34 +50,37 @@ pub struct AxisShape {
     pub gather: bool,
 }
 
-impl Reduction {
+impl ReductionSnippet {
     /// Packs of each array that a thread fetches before it combines the first of them.
     fn packs_ahead(&self, pack_size: usize) -> usize {
-        const BYTES: usize = 64;
+        const IN_FLIGHT_BYTES: usize = 64;
         let bytes: usize = self.arguments.iter().filter(|a| a.is_vector).map(|a| a.ctype.itemsize * pack_size).sum();
-        (BYTES / bytes.max(1)).clamp(1, 4)
+        (IN_FLIGHT_BYTES / bytes.max(1)).clamp(1, 4)
     }
 
     /// The map expression as an elementwise snippet, which decides how arrays may be accessed.
-    pub fn map(&self) -> Pointwise {
-        Pointwise {
+    pub fn map_as_elementwise(&self) -> ElementwiseSnippet {
+        ElementwiseSnippet {
             name: self.name.clone(),
             arguments: self.arguments.iter().map(|a| Argument { is_const: a.is_vector, ..a.clone() }).collect(),
             operation: self.map_expr.clone(),
             preamble: self.preamble.clone(),
-            ..Pointwise::default()
+            ..ElementwiseSnippet::default()
         }
     }
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
-    /// what [`Pointwise::source`] adds for this access, then an array of one value per block and the
+    /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the
     /// address of the counters. Blocks are at most as many as counters; whether they `gather` is the launch's choice.
-    pub fn full_source(&self, access: &Access, gather: bool) -> String {
-        let map = self.map();
+    pub fn full_source(&self, access: &IndexingMode, gather: bool) -> String {
+        let map = self.map_as_elementwise();
         let mut out = String::new();
         self.put_head(&mut out, &map, access);
-        let last =
-            if matches!(access, Access::Strided { .. }) { "const rtcg::layout rtcg_l" } else { "unsigned long n" };
+        let last = if matches!(access, IndexingMode::Strided { .. }) {
+            "const rtcg::layout rtcg_l"
+        } else {
+            "unsigned long n"
+        };
         self.put_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
         out.push_str("{\n");
         map.put_names(&mut out, access);
@@ -91,12 +94,12 @@ impl Reduction {
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
         match access {
-            Access::Flat { .. } => self.put_chunks(&mut out),
-            Access::Packed { pack_size } => {
+            IndexingMode::Flat { .. } => self.put_chunks(&mut out),
+            IndexingMode::Packed { pack_size } => {
                 map.put_thread_indices(&mut out, access);
                 map.put_packed(&mut out, *pack_size, self.packs_ahead(*pack_size), &|out| self.put_step(out));
             }
-            Access::Strided { .. } => map.put_loop(&mut out, access, &|out| self.put_step(out)),
+            IndexingMode::Strided { .. } => map.put_loop(&mut out, access, &|out| self.put_step(out)),
         }
         out.push_str(FULL_TAIL);
         out
@@ -105,10 +108,10 @@ impl Reduction {
     /// The kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
     /// structure that [`axis_layout_bytes`] fills
     pub fn axis_source(&self, shape: &AxisShape) -> String {
-        let map = self.map();
+        let map = self.map_as_elementwise();
         let mut out = String::new();
         let strided = vec![true; self.arguments.len()];
-        self.put_head(&mut out, &map, &Access::Strided { ndim: 1, strided, small: true });
+        self.put_head(&mut out, &map, &IndexingMode::Strided { ndim: 1, strided, small: true });
         let arrays = self.arguments.iter().filter(|a| a.is_vector).count();
         let (kept, reduced, rows) = (shape.kept, shape.reduced, arrays + 2);
         let _ = writeln!(
@@ -170,11 +173,11 @@ impl Reduction {
         out
     }
 
-    fn put_head(&self, out: &mut String, map: &Pointwise, access: &Access) {
+    fn put_head(&self, out: &mut String, map: &ElementwiseSnippet, access: &IndexingMode) {
         let result = Argument::vector(self.out.clone(), "rtcg_out");
         crate::pointwise::put_headers(out, &[result], &[&self.reduce_expr, &self.neutral]);
         map.put_head(out, access);
-        out.push_str(COMBINE);
+        out.push_str(BLOCK_REDUCE_SOURCE);
         let _ = writeln!(out, "typedef {} rtcg_out_type;", self.out.name);
     }
 
@@ -220,8 +223,8 @@ impl Reduction {
         put_snippet(out, "map_expr", &self.map_expr, "));");
     }
 
-    fn put_array_proxies(&self, out: &mut String, map: &Pointwise) {
-        let arrays = map.arguments.iter().zip(map.uses()).filter(|(a, _)| a.is_vector).enumerate();
+    fn put_array_proxies(&self, out: &mut String, map: &ElementwiseSnippet) {
+        let arrays = map.arguments.iter().zip(map.element_uses()).filter(|(a, _)| a.is_vector).enumerate();
         for (row, (a, used)) in arrays {
             if !matches!(used, ElementUse::Unused | ElementUse::Other) {
                 let (name, t) = (&a.name, &a.ctype.name);
@@ -275,11 +278,11 @@ const FULL_TAIL: &str = "\
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::carg::{TypeRegistry, parse_arguments};
+    use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn dot() -> Reduction {
+    fn dot() -> ReductionSnippet {
         let registry = TypeRegistry::new();
-        Reduction {
+        ReductionSnippet {
             name: "dot".into(),
             arguments: parse_arguments("float *x, const float *y, float scale", &registry).unwrap(),
             out: registry.lookup("double").unwrap(),
@@ -292,8 +295,8 @@ mod tests {
 
     #[test]
     fn inputs_are_read_in_packs() {
-        assert_eq!(dot().map().pack_size(), 4);
-        let source = dot().full_source(&Access::Packed { pack_size: 4 }, true);
+        assert_eq!(dot().map_as_elementwise().pack_size(), 4);
+        let source = dot().full_source(&IndexingMode::Packed { pack_size: 4 }, true);
         assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),

@@ -2,19 +2,19 @@
 //!
 //! see `look_back.rs`. `scan_expr` must be associative; it need not commute.
 
-use crate::block_reduce::COMBINE;
-use crate::carg::{Argument, CType};
-use crate::look_back::{LOOK_BACK, state_header_bytes};
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::c_declarations::{Argument, CType};
+use crate::look_back::{LOOK_BACK_SOURCE, state_header_bytes};
 pub use crate::look_back::{ScanTiling, state_bytes};
-use crate::pipeline::PIPELINE;
-pub use crate::pipeline::Pipeline;
-use crate::pointwise::{PACK, Pointwise, put_headers, put_snippet};
+use crate::pointwise::{ElementwiseSnippet, PACK_SOURCE, put_headers, put_snippet};
+use crate::scan_pipeline::SCAN_PIPELINE_SOURCE;
+pub use crate::scan_pipeline::ScanPipeline;
 use crate::snippet::{self, ElementUse};
 use std::fmt::Write;
 
 /// A value that is fetched from an array before `input_expr` is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Fetch {
+pub struct NeighborFetch {
     /// The name that the snippets use.
     pub name: String,
     /// The array argument.
@@ -25,7 +25,7 @@ pub struct Fetch {
 
 /// A scan as the user describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Scan {
+pub struct ScanSnippet {
     /// Name of the kernel.
     pub name: String,
     /// Parameters.
@@ -43,7 +43,7 @@ pub struct Scan {
     /// Whether a segment starts at `i`.
     pub segment_start: Option<String>,
     /// Values fetched before.
-    pub fetches: Vec<Fetch>,
+    pub fetches: Vec<NeighborFetch>,
     /// Type of `i` and `N`.
     pub index: String,
     /// Source before the kernel.
@@ -56,12 +56,12 @@ pub struct ScanForm {
     /// How elements are cut.
     pub shape: ScanTiling,
     /// Blocks stay and have warps with a task each; the arrays begin at multiples of 16 bytes.
-    pub pipeline: Option<Pipeline>,
+    pub pipeline: Option<ScanPipeline>,
     /// Nothing is output but the last item, into the state.
     pub reduces_only: bool,
 }
 
-impl Scan {
+impl ScanSnippet {
     /// Bytes of an item with what it carries along.
     pub fn item_bytes(&self) -> usize {
         match self.segment_start {
@@ -71,9 +71,10 @@ impl Scan {
     }
 
     /// The pipeline for tiles of `shape` with `room` bytes of shared memory, if there can be one.
-    pub fn pipeline(&self, shape: ScanTiling, room: u32) -> Option<Pipeline> {
-        let bytes = self.packed(&self.input().uses()).map(|(a, _)| a.ctype.itemsize).sum();
-        Pipeline::new(shape, self.item_bytes(), bytes, room)
+    pub fn tile_pipeline(&self, shape: ScanTiling, room: u32) -> Option<ScanPipeline> {
+        let bytes =
+            self.packed_arrays(&self.input_as_elementwise().element_uses()).map(|(a, _)| a.ctype.itemsize).sum();
+        ScanPipeline::new(shape, self.item_bytes(), bytes, room)
     }
 
     /// Where the state has its words, from which on it must be zero before each pass.
@@ -86,43 +87,44 @@ impl Scan {
         // An array that the output reads as well as the input would have to be fetched twice.
         let both_ways = |a: &Argument| {
             let (input, output) = (&self.input_expr, &self.output_statement);
-            a.is_vector && snippet::mentions(input, &a.name) && snippet::mentions(output, &a.name)
+            a.is_vector && snippet::mentions_name(input, &a.name) && snippet::mentions_name(output, &a.name)
         };
-        let combining = |a: &Argument| a.is_vector && snippet::mentions(&self.scan_expr, &a.name);
+        let combining = |a: &Argument| a.is_vector && snippet::mentions_name(&self.scan_expr, &a.name);
         let segments = self.segment_start.is_some() || !self.fetches.is_empty();
         if segments || self.arguments.iter().any(|a| both_ways(a) || combining(a)) {
             return 1;
         }
-        let (input, output) = (self.input(), self.output());
-        let both = Pointwise { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
+        let (input, output) = (self.input_as_elementwise(), self.output_as_elementwise());
+        let both =
+            ElementwiseSnippet { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
         if input.pack_size() == 1 || output.pack_size() == 1 { 1 } else { both.pack_size() }
     }
 
-    fn pointwise(&self, operation: &str) -> Pointwise {
-        Pointwise {
+    fn as_elementwise(&self, operation: &str) -> ElementwiseSnippet {
+        ElementwiseSnippet {
             name: self.name.clone(),
             arguments: self.arguments.clone(),
             operation: operation.into(),
             preamble: self.preamble.clone(),
-            ..Pointwise::default()
+            ..ElementwiseSnippet::default()
         }
     }
 
-    fn input(&self) -> Pointwise {
-        self.pointwise(&self.input_expr)
+    fn input_as_elementwise(&self) -> ElementwiseSnippet {
+        self.as_elementwise(&self.input_expr)
     }
 
-    fn output(&self) -> Pointwise {
-        self.pointwise(&self.output_statement)
+    fn output_as_elementwise(&self) -> ElementwiseSnippet {
+        self.as_elementwise(&self.output_statement)
     }
 
     /// Whether `output_statement` needs the last item, for which the scan runs twice.
     pub fn needs_total(&self) -> bool {
-        snippet::mentions(&self.output_statement, "last_item")
+        snippet::mentions_name(&self.output_statement, "last_item")
     }
 
     fn needs_prev_item(&self) -> bool {
-        snippet::mentions(&self.output_statement, "prev_item")
+        snippet::mentions_name(&self.output_statement, "prev_item")
     }
 
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
@@ -132,7 +134,7 @@ impl Scan {
         let mut out = String::new();
         self.put_head(&mut out);
         if form.pipeline.is_some() {
-            out.push_str(PIPELINE);
+            out.push_str(SCAN_PIPELINE_SOURCE);
         }
         let declared: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let parameters: Vec<_> = declared
@@ -141,7 +143,7 @@ impl Scan {
             .chain(["const unsigned long n", "unsigned char *const rtcg_state"])
             .collect();
         let shape = form.shape;
-        let threads = form.pipeline.map_or(shape.threads, |pipeline| pipeline.threads(shape));
+        let threads = form.pipeline.map_or(shape.threads, |pipeline| pipeline.threads_per_block(shape));
         let _ = write!(
             out,
             "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({parameters})\n{{\n\
@@ -158,14 +160,14 @@ impl Scan {
         self.put_operator(&mut out);
         match form.pipeline {
             Some(pipeline) => self.put_pipeline(&mut out, form, pipeline),
-            None => self.put_tile(&mut out, form),
+            None => self.put_single_tile(&mut out, form),
         }
         out.push_str("}\n");
         out
     }
 
     /// A block's one tile.
-    fn put_tile(&self, out: &mut String, form: &ScanForm) {
+    fn put_single_tile(&self, out: &mut String, form: &ScanForm) {
         let shape = form.shape;
         let _ = write!(
             out,
@@ -177,7 +179,7 @@ impl Scan {
              \x20 const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n\
              \x20 rtcg::tile_scan<rtcg_item, {scan}> rtcg_t;\n",
             meet = if shape.threads > 32 { "__syncthreads();" } else { "__syncwarp();" },
-            scan = shape.parameters(),
+            scan = shape.template_arguments(),
         );
         if shape.rolled {
             let n = shape.tile_items();
@@ -192,7 +194,7 @@ impl Scan {
     }
 
     /// A block that stays, with the tasks of its warps.
-    fn put_pipeline(&self, out: &mut String, form: &ScanForm, pipeline: Pipeline) {
+    fn put_pipeline(&self, out: &mut String, form: &ScanForm, pipeline: ScanPipeline) {
         let base = "  const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n";
         let _ = write!(
             out,
@@ -202,8 +204,8 @@ impl Scan {
              \x20 rtcg::arrive_expecting(rtcg_arrived, {bytes});\n",
             bytes = pipeline.stage_bytes
         );
-        let uses = self.input().uses();
-        for ((a, _), place) in self.packed(&uses).zip(self.places(form.shape)) {
+        let uses = self.input_as_elementwise().element_uses();
+        for ((a, _), place) in self.packed_arrays(&uses).zip(self.tile_offsets(form.shape)) {
             let (name, bytes) = (&a.name, form.shape.tile_items() * a.ctype.itemsize);
             let _ = writeln!(out, "  rtcg::copy_bulk(rtcg_to + {place}, {name} + rtcg_base, {bytes}, rtcg_arrived);");
         }
@@ -226,9 +228,9 @@ impl Scan {
     }
 
     /// Where the arrays that the input reads lie in a tile of a pipeline.
-    fn places(&self, shape: ScanTiling) -> Vec<usize> {
-        let uses = self.input().uses();
-        let bytes = self.packed(&uses).map(|(a, _)| shape.tile_items() * a.ctype.itemsize);
+    fn tile_offsets(&self, shape: ScanTiling) -> Vec<usize> {
+        let uses = self.input_as_elementwise().element_uses();
+        let bytes = self.packed_arrays(&uses).map(|(a, _)| shape.tile_items() * a.ctype.itemsize);
         bytes.scan(0, |at, bytes| Some(std::mem::replace(at, *at + bytes))).collect()
     }
 
@@ -241,8 +243,8 @@ impl Scan {
             &typed,
             &[&self.input_expr, &self.scan_expr, &self.output_statement, &self.preamble, &neutral],
         );
-        out.push_str(COMBINE);
-        out.push_str(PACK);
+        out.push_str(BLOCK_REDUCE_SOURCE);
+        out.push_str(PACK_SOURCE);
         put_snippet(out, "preamble", &self.preamble, "");
         let _ = writeln!(out, "typedef {} rtcg_value_type;", self.item.name);
         if self.segment_start.is_some() {
@@ -256,7 +258,7 @@ impl Scan {
                  __device__ rtcg_value_type rtcg_value(const rtcg_item &item) { return item; }\n",
             );
         }
-        out.push_str(LOOK_BACK);
+        out.push_str(LOOK_BACK_SOURCE);
     }
 
     fn put_operator(&self, out: &mut String) {
@@ -278,7 +280,7 @@ impl Scan {
     }
 
     /// Arrays with proxies for packs, in the input or in the output.
-    fn packed<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = (&'a Argument, ElementUse)> + 'a {
+    fn packed_arrays<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = (&'a Argument, ElementUse)> + 'a {
         let used = self.arguments.iter().zip(uses).filter(|(a, used)| a.is_vector && **used != ElementUse::Unused);
         used.map(|(a, used)| (a, *used))
     }
@@ -307,14 +309,14 @@ impl Scan {
     fn put_input(&self, out: &mut String, form: &ScanForm) {
         let shape = form.shape;
         for fetch in &self.fetches {
-            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.type_of(&fetch.array), fetch.name);
+            let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.ctype_of_array(&fetch.array), fetch.name);
         }
         if self.segment_start.is_some() {
             let _ = writeln!(out, "  unsigned rtcg_starts[(rtcg_groups + 31) / 32] = {{}};");
         }
         if shape.pack_size > 1 {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
-            let uses = self.input().uses();
+            let uses = self.input_as_elementwise().element_uses();
             self.put_packed_input(out, form, &uses);
             out.push_str("  }\n  else\n");
         }
@@ -322,7 +324,7 @@ impl Scan {
             out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
             self.put_index(out);
             self.put_fetches(out);
-            self.put_item(out);
+            self.put_scan_item(out);
             // The items behind the end influence nothing; zeros keep what is computed of them harmless.
             out.push_str("      }\n      else rtcg::clear(rtcg_t.x.at(rtcg_k));\n");
         });
@@ -334,7 +336,7 @@ impl Scan {
     /// Whole packs of the arrays, all of which are fetched before the first item is computed.
     fn put_packed_input(&self, out: &mut String, form: &ScanForm, uses: &[ElementUse]) {
         let pack_size = form.shape.pack_size;
-        for ((a, _), at) in self.packed(uses).zip(self.places(form.shape)) {
+        for ((a, _), at) in self.packed_arrays(uses).zip(self.tile_offsets(form.shape)) {
             let (name, t) = (&a.name, &a.ctype.name);
             let (from, place) = match form.pipeline {
                 Some(_) => (format!("rtcg_from + {at}"), "rtcg_t.place(rtcg_g)"),
@@ -348,20 +350,20 @@ impl Scan {
         }
         self.put_loop(out, &|out| {
             self.put_index(out);
-            for (a, _) in self.packed(uses) {
+            for (a, _) in self.packed_arrays(uses) {
                 let (name, t) = (&a.name, &a.ctype.name);
                 let _ = writeln!(
                     out,
                     "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at(rtcg_v)}};"
                 );
             }
-            self.put_item(out);
+            self.put_scan_item(out);
         });
     }
 
     fn put_fetches(&self, out: &mut String) {
-        for Fetch { name, array, offset } in &self.fetches {
-            let t = self.type_of(array);
+        for NeighborFetch { name, array, offset } in &self.fetches {
+            let t = self.ctype_of_array(array);
             let _ = writeln!(
                 out,
                 "      const {t} {name} = (long)i + {offset} >= 0 && (long)i + {offset} < (long)n ? {array}[(long)i + {offset}] : {t}();\n\
@@ -370,7 +372,7 @@ impl Scan {
         }
     }
 
-    fn put_item(&self, out: &mut String) {
+    fn put_scan_item(&self, out: &mut String) {
         let Some(start) = &self.segment_start else {
             out.push_str("      rtcg_t.x.at(rtcg_k) = (rtcg_value_type)(\n");
             return put_snippet(out, "input_expr", &self.input_expr, ");");
@@ -384,7 +386,7 @@ impl Scan {
         put_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
     }
 
-    fn type_of(&self, array: &str) -> &str {
+    fn ctype_of_array(&self, array: &str) -> &str {
         self.arguments.iter().find(|a| a.name == array).map_or("int", |a| &a.ctype.name)
     }
 
@@ -427,7 +429,7 @@ impl Scan {
             let _ = writeln!(
                 out,
                 "      const {} {n} = rtcg_f_{n}[rtcg_k]; (void){n};",
-                self.type_of(&fetch.array),
+                self.ctype_of_array(&fetch.array),
                 n = fetch.name
             );
         }
@@ -446,8 +448,8 @@ impl Scan {
 
     /// Each group is stored as soon as its items are there.
     fn put_packed_output(&self, out: &mut String, pack_size: u32, item: &str) {
-        let uses = self.output().uses();
-        let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {pack_size}"), self.packed(&uses));
+        let uses = self.output_as_elementwise().element_uses();
+        let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {pack_size}"), self.packed_arrays(&uses));
         let arrays: Vec<_> = whole.collect();
         out.push_str("  #pragma unroll\n  for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g)\n  {\n");
         for (a, used) in &arrays {
@@ -482,11 +484,11 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::carg::{TypeRegistry, parse_arguments};
+    use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn scan(item: &str, output: &str) -> Scan {
+    fn scan(item: &str, output: &str) -> ScanSnippet {
         let registry = TypeRegistry::new();
-        Scan {
+        ScanSnippet {
             name: "scan".into(),
             arguments: parse_arguments("int *x, int *y", &registry).unwrap(),
             item: registry.lookup(item).unwrap(),
@@ -529,10 +531,10 @@ mod tests {
 
     #[test]
     fn pipelines_read_tiles_from_shared_memory() {
-        let sum = Scan { input_expr: "x[i] + y[i]".into(), ..scan("int", "x[i] = item") };
+        let sum = ScanSnippet { input_expr: "x[i] + y[i]".into(), ..scan("int", "x[i] = item") };
         let shape = ScanTiling::new(4, 2, true);
-        assert_eq!(sum.pipeline(shape, 0), None);
-        let pipeline = sum.pipeline(shape, 400 << 10);
+        assert_eq!(sum.tile_pipeline(shape, 0), None);
+        let pipeline = sum.tile_pipeline(shape, 400 << 10);
         assert_eq!(pipeline.unwrap().stage_bytes as usize, 8 * shape.tile_items());
         let source = sum.source(&ScanForm { shape, pipeline, reduces_only: false });
         let places = [("x", 0), ("y", 4 * shape.tile_items())];

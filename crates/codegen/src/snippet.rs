@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// A token: comments and white space are removed, literals are one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token<'a> {
+pub enum SnippetToken<'a> {
     /// An identifier or keyword.
     Name(&'a str),
     /// A number, string or character.
@@ -16,21 +16,21 @@ pub enum Token<'a> {
     Punct(&'a str),
 }
 
-impl<'a> Token<'a> {
-    fn is(self, text: &str) -> bool {
-        matches!(self, Token::Punct(t) | Token::Name(t) if t == text)
+impl<'a> SnippetToken<'a> {
+    fn is_text(self, text: &str) -> bool {
+        matches!(self, SnippetToken::Punct(t) | SnippetToken::Name(t) if t == text)
     }
 }
 
-const OPERATORS: [&str; 25] = [
+const C_OPERATORS: [&str; 25] = [
     "<<=", ">>=", "...", "->*", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
     "/=", "%=", "&=", "|=", "^=", "::", "##",
 ];
 
-const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
+const ASSIGNMENT_OPERATORS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
 /// The tokens of a snippet.
-pub fn tokens(text: &str) -> Vec<Token<'_>> {
+pub fn tokens(text: &str) -> Vec<SnippetToken<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -42,7 +42,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             inside.find("*/").map_or(rest.len(), |end| end + 4)
         } else {
             let token = token_at(rest, c);
-            let (Token::Name(t) | Token::Literal(t) | Token::Punct(t)) = token;
+            let (SnippetToken::Name(t) | SnippetToken::Literal(t) | SnippetToken::Punct(t)) = token;
             out.push(token);
             t.len()
         };
@@ -51,19 +51,19 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     out
 }
 
-fn token_at(rest: &str, first: char) -> Token<'_> {
+fn token_at(rest: &str, first: char) -> SnippetToken<'_> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
-        return Token::Literal(&rest[..number_length(rest)]);
+        return SnippetToken::Literal(&rest[..number_length(rest)]);
     }
     if is_word(first) {
-        return Token::Name(&rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]);
+        return SnippetToken::Name(&rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]);
     }
     if first == '"' || first == '\'' {
-        return Token::Literal(&rest[..quoted_length(rest, first)]);
+        return SnippetToken::Literal(&rest[..quoted_length(rest, first)]);
     }
-    let length = OPERATORS.iter().find(|op| rest.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
-    Token::Punct(&rest[..length])
+    let length = C_OPERATORS.iter().find(|op| rest.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
+    SnippetToken::Punct(&rest[..length])
 }
 
 fn number_length(text: &str) -> usize {
@@ -93,13 +93,13 @@ fn quoted_length(text: &str, quote: char) -> usize {
 }
 
 /// All names in a snippet.
-pub fn names(text: &str) -> BTreeSet<&str> {
-    tokens(text).into_iter().filter_map(|t| if let Token::Name(name) = t { Some(name) } else { None }).collect()
+pub fn identifiers(text: &str) -> BTreeSet<&str> {
+    tokens(text).into_iter().filter_map(|t| if let SnippetToken::Name(name) = t { Some(name) } else { None }).collect()
 }
 
 /// Whether `name` occurs in a snippet as a name.
-pub fn mentions(text: &str, name: &str) -> bool {
-    text.contains(name) && names(text).contains(name)
+pub fn mentions_name(text: &str, name: &str) -> bool {
+    text.contains(name) && identifiers(text).contains(name)
 }
 
 /// How a snippet uses an array `x` whose elements it names `x[i]`.
@@ -134,20 +134,24 @@ pub struct ControlFlow {
 pub fn control_flow(text: &str) -> ControlFlow {
     let tokens = tokens(text);
     let jumps = tokens.iter().any(|t| {
-        matches!(t, Token::Name("return" | "goto" | "break" | "continue" | "asm" | "__asm__" | "case" | "default"))
+        matches!(
+            t,
+            SnippetToken::Name("return" | "goto" | "break" | "continue" | "asm" | "__asm__" | "case" | "default")
+        )
     });
     let at = |k: usize| tokens.get(k).copied();
-    let changes_index = (0..tokens.len()).filter(|&k| tokens[k] == Token::Name("i")).any(|k| {
+    let changes_index = (0..tokens.len()).filter(|&k| tokens[k] == SnippetToken::Name("i")).any(|k| {
         let before = k.checked_sub(1).and_then(at);
-        let assigned = at(k + 1)
-            .is_some_and(|t| matches!(t, Token::Punct(p) if ASSIGNMENTS.contains(&p) || p == "++" || p == "--"));
-        let declared = matches!(before, Some(Token::Name(word)) if word != "return" && word != "else");
-        let stepped = before.is_some_and(|t| t.is("++") || t.is("--") || t.is("&"));
+        let assigned = at(k + 1).is_some_and(
+            |t| matches!(t, SnippetToken::Punct(p) if ASSIGNMENT_OPERATORS.contains(&p) || p == "++" || p == "--"),
+        );
+        let declared = matches!(before, Some(SnippetToken::Name(word)) if word != "return" && word != "else");
+        let stepped = before.is_some_and(|t| t.is_text("++") || t.is_text("--") || t.is_text("&"));
         assigned || declared || stepped
     });
-    let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].is(";")).collect();
-    let single_statement = semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.is("{"));
-    ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is("#")) }
+    let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].is_text(";")).collect();
+    let single_statement = semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.is_text("{"));
+    ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is_text("#")) }
 }
 
 /// How `text` uses the array `array`. With `references_possible`, functions that are not known to take
@@ -158,10 +162,10 @@ pub fn element_use(text: &str, array: &str, references_possible: bool) -> Elemen
     let mut result = ElementUse::Unused;
     for k in 0..tokens.len() {
         match tokens[k] {
-            Token::Punct("(" | "[" | "{") => depth += 1,
-            Token::Punct(")" | "]" | "}") => depth -= 1,
-            Token::Name(name) if name == array => {
-                let Some(found) = occurrence(&tokens, k, depth, references_possible) else {
+            SnippetToken::Punct("(" | "[" | "{") => depth += 1,
+            SnippetToken::Punct(")" | "]" | "}") => depth -= 1,
+            SnippetToken::Name(name) if name == array => {
+                let Some(found) = use_of_occurrence(&tokens, k, depth, references_possible) else {
                     return ElementUse::Other;
                 };
                 result = match (result, found) {
@@ -178,27 +182,33 @@ pub fn element_use(text: &str, array: &str, references_possible: bool) -> Elemen
 }
 
 /// One occurrence of the array's name; `None` when it is not plainly `array[i]`.
-fn occurrence(tokens: &[Token<'_>], k: usize, depth: i32, references_possible: bool) -> Option<ElementUse> {
+fn use_of_occurrence(
+    tokens: &[SnippetToken<'_>],
+    k: usize,
+    depth: i32,
+    references_possible: bool,
+) -> Option<ElementUse> {
     let at = |k: usize| tokens.get(k).copied();
-    let indexed = at(k + 1)?.is("[") && at(k + 2)? == Token::Name("i") && at(k + 3)?.is("]");
+    let indexed = at(k + 1)?.is_text("[") && at(k + 2)? == SnippetToken::Name("i") && at(k + 3)?.is_text("]");
     let before = k.checked_sub(1).and_then(at);
-    let is_member = before.is_some_and(|t| t.is(".") || t.is("->") || t.is("::"));
-    let addressed = before.is_some_and(|t| t.is("&")) && !is_value(k.checked_sub(2).and_then(at));
+    let is_member = before.is_some_and(|t| t.is_text(".") || t.is_text("->") || t.is_text("::"));
+    let addressed = before.is_some_and(|t| t.is_text("&")) && !is_value(k.checked_sub(2).and_then(at));
     if !indexed || is_member || addressed {
         return None;
     }
     // A type name before the array's would make this a declaration.
-    if matches!(before, Some(Token::Name(word)) if !matches!(word, "return" | "else" | "do" | "case")) {
+    if matches!(before, Some(SnippetToken::Name(word)) if !matches!(word, "return" | "else" | "do" | "case")) {
         return None;
     }
     let after = at(k + 4);
-    let starts_statement = depth == 0 && before.is_none_or(|t| t.is(";") || t.is("}"));
+    let starts_statement = depth == 0 && before.is_none_or(|t| t.is_text(";") || t.is_text("}"));
     // After a closing brace only plain blocks are sure to be left: `if (c) { } x[i] = 1;` is one too.
-    if after.is_some_and(|t| t.is("=")) && starts_statement && !reads_itself(tokens, k) {
+    if after.is_some_and(|t| t.is_text("=")) && starts_statement && !reads_itself(tokens, k) {
         return Some(ElementUse::Assigned);
     }
-    let assigned = matches!(after, Some(Token::Punct(p)) if ASSIGNMENTS.contains(&p) || p == "++" || p == "--");
-    let stepped = before.is_some_and(|t| t.is("++") || t.is("--"));
+    let assigned =
+        matches!(after, Some(SnippetToken::Punct(p)) if ASSIGNMENT_OPERATORS.contains(&p) || p == "++" || p == "--");
+    let stepped = before.is_some_and(|t| t.is_text("++") || t.is_text("--"));
     if assigned || stepped || member_changed(tokens, k + 4) || may_bind_reference(tokens, k, references_possible) {
         return Some(ElementUse::Changed);
     }
@@ -206,95 +216,100 @@ fn occurrence(tokens: &[Token<'_>], k: usize, depth: i32, references_possible: b
 }
 
 /// Whether the statement `array[i] = ...` at `k` reads `array` on its right side.
-fn reads_itself(tokens: &[Token<'_>], k: usize) -> bool {
-    tokens[k + 4..].iter().take_while(|t| !t.is(";")).any(|t| *t == tokens[k])
+fn reads_itself(tokens: &[SnippetToken<'_>], k: usize) -> bool {
+    tokens[k + 4..].iter().take_while(|t| !t.is_text(";")).any(|t| *t == tokens[k])
 }
 
 /// Whether a token ends a value, so that `&` after it is the binary operator.
-fn is_value(token: Option<Token<'_>>) -> bool {
+fn is_value(token: Option<SnippetToken<'_>>) -> bool {
     match token {
-        Some(Token::Name(word)) => !matches!(word, "return" | "else" | "do" | "case"),
-        Some(Token::Literal(_)) => true,
-        Some(Token::Punct(p)) => p == ")" || p == "]",
+        Some(SnippetToken::Name(word)) => !matches!(word, "return" | "else" | "do" | "case"),
+        Some(SnippetToken::Literal(_)) => true,
+        Some(SnippetToken::Punct(p)) => p == ")" || p == "]",
         None => false,
     }
 }
 
 /// `.member = ...` and calls of members other than `real()` and `imag()`.
-fn member_changed(tokens: &[Token<'_>], mut k: usize) -> bool {
+fn member_changed(tokens: &[SnippetToken<'_>], mut k: usize) -> bool {
     let at = |k: usize| tokens.get(k).copied();
     let mut is_member = false;
-    while at(k).is_some_and(|t| t.is(".")) {
+    while at(k).is_some_and(|t| t.is_text(".")) {
         is_member = true;
-        let Some(Token::Name(member)) = at(k + 1) else { return true };
+        let Some(SnippetToken::Name(member)) = at(k + 1) else { return true };
         k += 2;
-        if at(k).is_some_and(|t| t.is("(")) {
-            return !(matches!(member, "real" | "imag") && at(k + 1).is_some_and(|t| t.is(")")));
+        if at(k).is_some_and(|t| t.is_text("(")) {
+            return !(matches!(member, "real" | "imag") && at(k + 1).is_some_and(|t| t.is_text(")")));
         }
     }
     match at(k) {
-        Some(Token::Punct(p)) if is_member => ASSIGNMENTS.contains(&p) || matches!(p, "++" | "--" | "[" | "->"),
-        Some(Token::Punct(p)) => matches!(p, "[" | "->" | "("),
+        Some(SnippetToken::Punct(p)) if is_member => {
+            ASSIGNMENT_OPERATORS.contains(&p) || matches!(p, "++" | "--" | "[" | "->")
+        }
+        Some(SnippetToken::Punct(p)) => matches!(p, "[" | "->" | "("),
         _ => false,
     }
 }
 
 /// Whether `array[i]` at `k` stands alone as an argument of a function that may take a reference, or is
 /// bound to one (`T &r = x[i]`).
-fn may_bind_reference(tokens: &[Token<'_>], k: usize, references_possible: bool) -> bool {
+fn may_bind_reference(tokens: &[SnippetToken<'_>], k: usize, references_possible: bool) -> bool {
     let at = |k: usize| tokens.get(k).copied();
     let before = k.checked_sub(1).and_then(at);
     let after = at(k + 4);
-    if before.is_some_and(|t| t.is("=")) && k >= 3 && at(k - 3).is_some_and(|t| t.is("&") || t.is("&&")) {
+    if before.is_some_and(|t| t.is_text("=")) && k >= 3 && at(k - 3).is_some_and(|t| t.is_text("&") || t.is_text("&&"))
+    {
         return true;
     }
-    let alone = before.is_some_and(|t| t.is("(") || t.is(",") || t.is("{"))
-        && after.is_some_and(|t| t.is(")") || t.is(",") || t.is("}"));
+    let alone = before.is_some_and(|t| t.is_text("(") || t.is_text(",") || t.is_text("{"))
+        && after.is_some_and(|t| t.is_text(")") || t.is_text(",") || t.is_text("}"));
     if !alone {
         return false;
     }
-    match callee(tokens, k) {
-        Callee::None => false,
-        Callee::Function(name) => references_possible && !takes_values(name) || changes_arguments(name),
-        Callee::Unknown => true,
+    match parenthesis_owner(tokens, k) {
+        ParenthesisOwner::None => false,
+        ParenthesisOwner::Function(name) => references_possible && !takes_values(name) || changes_arguments(name),
+        ParenthesisOwner::Unknown => true,
     }
 }
 
-enum Callee<'a> {
+enum ParenthesisOwner<'a> {
     None,
     Function(&'a str),
     Unknown,
 }
 
 /// What the innermost open parenthesis before `k` belongs to.
-fn callee<'a>(tokens: &[Token<'a>], k: usize) -> Callee<'a> {
+fn parenthesis_owner<'a>(tokens: &[SnippetToken<'a>], k: usize) -> ParenthesisOwner<'a> {
     let mut depth = 0;
     for j in (0..k).rev() {
         match tokens[j] {
-            Token::Punct(")" | "]" | "}") => depth += 1,
-            Token::Punct("(" | "[" | "{") if depth > 0 => depth -= 1,
-            Token::Punct("(") => {
+            SnippetToken::Punct(")" | "]" | "}") => depth += 1,
+            SnippetToken::Punct("(" | "[" | "{") if depth > 0 => depth -= 1,
+            SnippetToken::Punct("(") => {
                 return match j.checked_sub(1).map(|j| tokens[j]) {
-                    Some(Token::Name("if" | "while" | "for" | "switch" | "return" | "sizeof")) => Callee::None,
-                    Some(Token::Name(name)) => Callee::Function(name),
+                    Some(SnippetToken::Name("if" | "while" | "for" | "switch" | "return" | "sizeof")) => {
+                        ParenthesisOwner::None
+                    }
+                    Some(SnippetToken::Name(name)) => ParenthesisOwner::Function(name),
                     // `complex<float>(x[i])`, `f<T>(x[i])`, or `a > (x[i])`: not told apart.
-                    Some(Token::Punct(">" | ")" | "]")) => Callee::Unknown,
-                    _ => Callee::None,
+                    Some(SnippetToken::Punct(">" | ")" | "]")) => ParenthesisOwner::Unknown,
+                    _ => ParenthesisOwner::None,
                 };
             }
-            Token::Punct("[") => return Callee::None,
-            Token::Punct("{") => return Callee::Unknown,
+            SnippetToken::Punct("[") => return ParenthesisOwner::None,
+            SnippetToken::Punct("{") => return ParenthesisOwner::Unknown,
             _ => {}
         }
     }
-    Callee::None
+    ParenthesisOwner::None
 }
 
 /// Functions of CUDA and conversions, which take their arguments by value.
 fn takes_values(name: &str) -> bool {
-    const TYPES: [&str; 12] =
+    const VALUE_TYPES: [&str; 12] =
         ["float", "double", "int", "unsigned", "long", "short", "char", "bool", "half", "size_t", "signed", "complex"];
-    const FUNCTIONS: &str = " abs fabs fmax fmin max min pow sqrt rsqrt cbrt rcbrt hypot exp exp2 exp10 expm1 log log2 log10 \
+    const VALUE_FUNCTIONS: &str = " abs fabs fmax fmin max min pow sqrt rsqrt cbrt rcbrt hypot exp exp2 exp10 expm1 log log2 log10 \
         log1p sin cos tan sinpi cospi asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc erfinv erfcinv erfcx normcdf \
         normcdfinv tgamma lgamma j0 j1 jn y0 y1 yn floor ceil trunc round rint nearbyint fmod remainder fma fdim ldexp copysign \
         nextafter ilogb logb signbit isnan isinf isfinite real imag conj norm arg polar llrint lrint lround llround scalbn \
@@ -302,8 +317,8 @@ fn takes_values(name: &str) -> bool {
         make_double2 make_int2 make_int4 printf min max expf ";
     let bare = name.trim_start_matches('_').trim_end_matches("_rn");
     let without_suffix = bare.strip_suffix('f').unwrap_or(bare);
-    TYPES.contains(&name)
-        || [bare, without_suffix].iter().any(|n| FUNCTIONS.contains(&format!(" {n} ")) && !n.is_empty())
+    VALUE_TYPES.contains(&name)
+        || [bare, without_suffix].iter().any(|n| VALUE_FUNCTIONS.contains(&format!(" {n} ")) && !n.is_empty())
 }
 
 /// Functions of C++ that change what they are given.
@@ -326,7 +341,7 @@ mod tests {
         let shown: Vec<_> = text
             .iter()
             .map(|t| match t {
-                Token::Name(t) | Token::Literal(t) | Token::Punct(t) => *t,
+                SnippetToken::Name(t) | SnippetToken::Literal(t) | SnippetToken::Punct(t) => *t,
             })
             .collect();
         assert_eq!(shown, ["x", "[", "i", "]", "+=", "1.5e-3f", ";", "s", "=", "\"x[i]\\\"\"", ">>=", "'a'"]);

@@ -1,14 +1,14 @@
 //! From request to artifact: cache, choice of compiler, headers, compilation.
 
 use crate::arch::Arch;
-use crate::cache::{Cache, Dependencies, ManifestEntry};
+use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
-use crate::hash::{Key, KeyHasher};
-use crate::implicit::IncludeContext;
-use crate::includes::{self, Dependency, Scan, SearchPath, Stamp};
+use crate::hash::{CacheKey, KeyHasher};
+use crate::implicit_includes::IncludeContext;
+use crate::includes::{self, FileDependency, FileStamp, IncludeScan, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{implicit, layout_attributes, lto, nvcc, nvrtc, shims};
+use crate::{implicit_includes, layout_attributes, lto, nvcc, nvrtc, shims};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace, wheels_extra};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ pub struct CompilerInfo {
 }
 
 /// Environment variables that decide which compiler or which headers are found.
-const ENVIRONMENT: &[&str] = &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"];
+const COMPILER_ENVIRONMENT: &[&str] =
+    &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"];
 /// Those that nvcc and the host compiler behind it read in addition.
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
@@ -37,26 +38,26 @@ const NVCC_ENVIRONMENT: &[&str] =
 const IN_MEMORY: &str = "/<source in memory>/";
 
 /// Prints a line.
-type Printer = Box<dyn Fn(&str) + Send + Sync>;
+type LinePrinter = Box<dyn Fn(&str) + Send + Sync>;
 
-static PRINTER: OnceLock<Printer> = OnceLock::new();
+static LINE_PRINTER: OnceLock<LinePrinter> = OnceLock::new();
 
 /// Sets who prints where the files of a compilation were kept. Only the first counts; without one the line goes to the
 /// process' standard output.
 pub fn set_printer(print: impl Fn(&str) + Send + Sync + 'static) {
-    let _ = PRINTER.set(Box::new(print));
+    let _ = LINE_PRINTER.set(Box::new(print));
 }
 
 fn print_kept_dir(dir: &Path) {
     let line = format!("*** compiler output in {}", dir.display());
-    match PRINTER.get() {
+    match LINE_PRINTER.get() {
         Some(print) => print(&line),
         None => println!("{line}"),
     }
 }
 
 /// A request with its options understood.
-struct Plan<'a> {
+struct CompilePlan<'a> {
     request: &'a CompileRequest,
     options: TranslatedOptions,
     arch: Option<Arch>,
@@ -79,17 +80,17 @@ impl Compiler {
                 Err(_) => "refuse ",
             };
             let name = if request.name.is_empty() { "kernel.cu" } else { &request.name };
-            trace::span("compiler", &format!("{how}{name}"), begun);
+            trace::emit_span("compiler", &format!("{how}{name}"), begun);
         }
         result
     }
 
     fn find_or_compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
-        let plan = Plan::new(request)?;
-        let key = plan.key();
-        let cache = Cache::open(&request.cache);
-        if let Some(cache) = cache.as_ref().filter(|_| !plan.keep())
-            && let Some(artifact) = cache.find(&key, &|stored| plan.is_same_compiler(stored))
+        let plan = CompilePlan::new(request)?;
+        let key = plan.cache_key();
+        let cache = CompileCache::open_cache(&request.cache);
+        if let Some(cache) = cache.as_ref().filter(|_| !plan.keeps_files())
+            && let Some(artifact) = cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored))
         {
             return Ok(artifact);
         }
@@ -101,38 +102,38 @@ impl Compiler {
 
     /// The compiler that a request with this `nvcc` would use.
     pub fn info(&self, nvcc_name: Option<&str>) -> Result<CompilerInfo, CompileError> {
-        if let Some(name) = named_nvcc(nvcc_name) {
-            let path = nvcc::find(name)?;
-            return Ok(CompilerInfo { version: nvcc::version(&path)?, path });
+        if let Some(name) = explicit_nvcc(nvcc_name) {
+            let path = nvcc::find_nvcc(name)?;
+            return Ok(CompilerInfo { version: nvcc::nvcc_version(&path)?, path });
         }
-        let table = nvrtc::load()?;
-        Ok(CompilerInfo { version: nvrtc::describe(table), path: loaded_file(table.path()) })
+        let table = nvrtc::load_nvrtc()?;
+        Ok(CompilerInfo { version: nvrtc::nvrtc_version_text(table), path: loaded_file(table.path()) })
     }
 }
 
 /// `nvcc` alone is the default of upstream's functions and names nothing.
-fn named_nvcc(name: Option<&str>) -> Option<&str> {
+fn explicit_nvcc(name: Option<&str>) -> Option<&str> {
     name.filter(|n| !n.is_empty() && *n != "nvcc")
 }
 
 /// The text that the compiler sees: what nvcc would have declared, then the source inside
 /// `extern "C"` unless not wanted, its lines numbered as the user's.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
-    let implicit = implicit::of(&[source], IncludeContext::default());
-    wrap(source, name, no_extern_c, &(implicit.text + shims::texture_references(&[source])))
+    let implicit = implicit_includes::prelude_of(&[source], IncludeContext::default());
+    wrap_extern_c(source, name, no_extern_c, &(implicit.text + shims::texture_references(&[source])))
 }
 
-fn wrap(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
+fn wrap_extern_c(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
     let (before, after) = if no_extern_c { ("", "") } else { ("extern \"C\" {\n", "\n}\n") };
     format!("{prelude}\n{before}#line 1 \"{name}\"\n{source}\n{after}")
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CompilePlan<'a> {
     fn new(request: &'a CompileRequest) -> Result<Self, CompileError> {
-        let options = options::translate(&request.options, request.target.kind)?;
+        let options = options::translate_options(&request.options, request.target.kind)?;
         let arch = options.choose_arch(request.target)?;
-        let nvcc = match (named_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
+        let nvcc = match (explicit_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
             (Some(name), _, _) => Some(name.to_owned()),
             (None, Some(option), _) => Some(nvcc_for(&format!("option {option}"))?),
             (None, None, BinaryKind::Fatbin) => Some(nvcc_for("target fatbin")?),
@@ -147,19 +148,19 @@ impl<'a> Plan<'a> {
             let message = format!(
                 "option {option}: link-time optimisation is done by NVRTC and nvJitLink, but nvcc is to be used"
             );
-            return Err(CompileError::option(message));
+            return Err(CompileError::bad_option(message));
         }
         let here = std::env::current_dir().unwrap_or_default();
         let include_dirs = request.include_dirs.iter().chain(&options.include_dirs).map(|d| here.join(d)).collect();
         Ok(Self { request, options, arch, include_dirs, nvcc })
     }
 
-    fn keep(&self) -> bool {
+    fn keeps_files(&self) -> bool {
         self.request.keep || self.options.keep
     }
 
     /// The name of the source in messages, without a directory: it is no file.
-    fn name(&self) -> &str {
+    fn source_name(&self) -> &str {
         if self.request.name.is_empty() { "kernel.cu" } else { &self.request.name }
     }
 
@@ -172,44 +173,44 @@ impl<'a> Plan<'a> {
             return None;
         }
         dir.and_then(|dir| self.source_file(dir)).or_else(|| {
-            let is_absolute = Path::new(self.name()).is_absolute();
-            (!is_absolute).then(|| format!("{IN_MEMORY}{}", self.name()))
+            let is_absolute = Path::new(self.source_name()).is_absolute();
+            (!is_absolute).then(|| format!("{IN_MEMORY}{}", self.source_name()))
         })
     }
 
     /// Writes the source as it was given into `dir`.
     fn source_file(&self, dir: &Path) -> Option<String> {
-        let file = dir.join("source").join(Path::new(self.name()).file_name()?);
+        let file = dir.join("source").join(Path::new(self.source_name()).file_name()?);
         std::fs::create_dir(dir.join("source")).ok()?;
         std::fs::write(&file, &self.request.source).ok()?;
         file.into_os_string().into_string().ok()
     }
 
     /// Everything known before compiling that can change the result.
-    fn key(&self) -> Key {
+    fn cache_key(&self) -> CacheKey {
         let request = self.request;
         let mut hasher = KeyHasher::default();
-        hasher.field(&shims::IDENTITY.to_le_bytes());
-        hasher.field(&layout_attributes::IDENTITY.to_le_bytes());
-        hasher.field(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.field(shims::without_static(&request.source).as_bytes());
-        hasher.field(self.name().as_bytes());
+        hasher.hash_field(&shims::SHIMS_HASH.to_le_bytes());
+        hasher.hash_field(&layout_attributes::SOURCE_HASH.to_le_bytes());
+        hasher.hash_field(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.hash_field(shims::without_static(&request.source).as_bytes());
+        hasher.hash_field(self.source_name().as_bytes());
         let lto = self.options.lto.is_some();
         let flags = [request.no_extern_c, self.nvcc.is_some(), lto, self.options.warnings_are_errors];
-        hasher.field(&[request.target.kind as u8]);
-        hasher.field(&flags.map(u8::from));
-        hasher.field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
-        hasher.list(request.name_expressions.iter());
-        hasher.list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
-        hasher.field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
+        hasher.hash_field(&[request.target.kind as u8]);
+        hasher.hash_field(&flags.map(u8::from));
+        hasher.hash_field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
+        hasher.hash_list(request.name_expressions.iter());
+        hasher.hash_list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
+        hasher.hash_field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
         let options = if self.nvcc.is_some() { &request.options } else { &self.options.nvrtc };
-        hasher.list(options.iter());
-        hasher.list(self.options.forced_includes.iter());
+        hasher.hash_list(options.iter());
+        hasher.hash_list(self.options.forced_includes.iter());
         let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
-        for variable in ENVIRONMENT.iter().chain(more) {
-            hasher.field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
+        for variable in COMPILER_ENVIRONMENT.iter().chain(more) {
+            hasher.hash_field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
         }
-        hasher.finish()
+        hasher.finish_key()
     }
 
     /// Whether a stored result comes from the compiler that would run now. Where none is
@@ -218,46 +219,46 @@ impl<'a> Plan<'a> {
         if let Some(file) = &stored.compiler_file
             && let Ok(metadata) = std::fs::metadata(&file.path)
         {
-            return Stamp::of(&metadata) == file.stamp;
+            return FileStamp::from_metadata(&metadata) == file.stamp;
         }
         match &self.nvcc {
-            Some(name) => nvcc::find(name).is_err(),
+            Some(name) => nvcc::find_nvcc(name).is_err(),
             None => match NvrtcTable::load() {
-                Ok(table) => stored.compiler_file.is_none() && nvrtc::describe(table) == stored.compiler,
+                Ok(table) => stored.compiler_file.is_none() && nvrtc::nvrtc_version_text(table) == stored.compiler,
                 Err(_) => true,
             },
         }
     }
 
-    fn compile_with_nvrtc(&self, key: &Key, cache: Option<&Cache>) -> Result<Artifact, CompileError> {
-        let table = nvrtc::load()?;
+    fn compile_with_nvrtc(&self, key: &CacheKey, cache: Option<&CompileCache>) -> Result<Artifact, CompileError> {
+        let table = nvrtc::load_nvrtc()?;
         let request = self.request;
         let headers = rtcg_cuda_sys::header_directories();
         let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
         let given = shims::without_static(&request.source);
-        let mut scan = includes::scan(&given, &self.options.forced_includes, &self.options.macros, &path);
+        let mut scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
         let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(&*given).chain(headers_of_user).collect();
-        let moved = layout_attributes::move_attributes(self.name(), &given, &scan.user_texts);
+        let moved = layout_attributes::move_attributes(self.source_name(), &given, &scan.user_texts);
         let around = IncludeContext { without_host: scan.uses_toolkit || scan.lacks_a_header };
-        let implicit = implicit::of(&texts, around);
+        let implicit = implicit_includes::prelude_of(&texts, around);
         let prelude = implicit.text + shims::texture_references(&texts);
         if !implicit.headers.is_empty() {
-            includes::add(&mut scan, implicit.headers, &path);
+            includes::add_headers(&mut scan, implicit.headers, &path);
         }
-        let kept = self.keep().then(nvcc::working_dir).and_then(Result::ok);
-        let name = self.name_for_debugger(kept.as_deref()).unwrap_or_else(|| self.name().to_owned());
-        let text = wrap(&moved.source, &name, request.no_extern_c, &prelude);
+        let kept = self.keeps_files().then(nvcc::working_dir).and_then(Result::ok);
+        let name = self.name_for_debugger(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
+        let text = wrap_extern_c(&moved.source, &name, request.no_extern_c, &prelude);
         // Without an architecture NVRTC would give PTX only.
         let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
         let (arch, kind) = match self.arch.or_else(oldest) {
-            Some(arch) => nvrtc::fit(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
+            Some(arch) => nvrtc::fit_arch_and_kind(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
             None => (None, request.target.kind),
         };
-        let linker = self.linker(kind)?;
+        let linker = self.device_linker(kind)?;
         let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
         let options = self.nvrtc_options(table, arch, compiled_kind, &scan, &headers);
-        let job = nvrtc::Job {
+        let job = nvrtc::NvrtcJob {
             source: &text,
             name: &name,
             headers: &scan.virtual_headers,
@@ -265,21 +266,22 @@ impl<'a> Plan<'a> {
             name_expressions: &request.name_expressions,
             kind: compiled_kind,
         };
-        let result = nvrtc::run(table, &job).and_then(|output| match linker {
-            Some(linker) => lto::finish(linker, output, &name, arch, kind, &self.options.nvrtc),
+        let result = nvrtc::compile_program(table, &job).and_then(|output| match linker {
+            Some(linker) => lto::link_ltoir(linker, output, &name, arch, kind, &self.options.nvrtc),
             None => Ok(output),
         });
-        let result =
-            result.and_then(|output| self.accept(nvrtc::Output { log: moved.warnings + &output.log, ..output }));
+        let result = result.and_then(|output| {
+            self.reject_warnings_as_errors(nvrtc::NvrtcOutput { log: moved.warnings + &output.log, ..output })
+        });
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
-        let kept = kept.filter(|dir| keep_files(dir, &text, self.name(), &options, log, bytes, kind).is_ok());
+        let kept = kept.filter(|dir| keep_files(dir, &text, self.source_name(), &options, log, bytes, kind).is_ok());
         let output = match result {
             Ok(output) => output,
             Err(failure) => {
-                let mut command = vec![nvrtc::describe(table)];
+                let mut command = vec![nvrtc::nvrtc_version_text(table)];
                 command.extend(options);
-                let message = [failure.message, hints(&failure.log)].concat();
+                let message = [failure.message, hints_for_log(&failure.log)].concat();
                 let error = CompileError::new(failure.kind, message);
                 return Err(error.with_log(command, failure.log, &name, &request.source));
             }
@@ -297,25 +299,31 @@ impl<'a> Plan<'a> {
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
             let file = loaded_file(table.path());
             let mut files = scan.files;
-            files.extend(linker.and_then(|linker| dependency(&loaded_file(linker.path()))));
-            let found = Dependencies { files, missing: scan.missing };
-            cache.store(key, nvrtc::describe(table), nvcc::identity(&file), found, &artifact);
+            files.extend(linker.and_then(|linker| file_dependency(&loaded_file(linker.path()))));
+            let found = CompileDependencies { files, missing: scan.missing };
+            cache.store_artifact(
+                key,
+                nvrtc::nvrtc_version_text(table),
+                nvcc::compiler_identity(&file),
+                found,
+                &artifact,
+            );
         }
         Ok(artifact)
     }
 
     /// The output, unless it has warnings and `-Werror all-warnings` was requested.
-    fn accept(&self, output: nvrtc::Output) -> Result<nvrtc::Output, nvrtc::Failure> {
+    fn reject_warnings_as_errors(&self, output: nvrtc::NvrtcOutput) -> Result<nvrtc::NvrtcOutput, nvrtc::NvrtcFailure> {
         if !self.options.warnings_are_errors || !output.log.contains("warning") {
             return Ok(output);
         }
         let message = "the compiler has warnings, and -Werror all-warnings makes errors of them".to_owned();
-        Err(nvrtc::Failure { kind: ErrorKind::Source, message, log: output.log })
+        Err(nvrtc::NvrtcFailure { kind: ErrorKind::Source, message, log: output.log })
     }
 
     /// nvJitLink, where a binary is to be made by it.
-    fn linker(&self, kind: BinaryKind) -> Result<Option<&'static NvJitLinkTable>, CompileError> {
-        if self.options.lto.is_some() && kind != BinaryKind::LtoIr { lto::load().map(Some) } else { Ok(None) }
+    fn device_linker(&self, kind: BinaryKind) -> Result<Option<&'static NvJitLinkTable>, CompileError> {
+        if self.options.lto.is_some() && kind != BinaryKind::LtoIr { lto::load_nvjitlink().map(Some) } else { Ok(None) }
     }
 
     fn nvrtc_options(
@@ -323,7 +331,7 @@ impl<'a> Plan<'a> {
         table: &NvrtcTable,
         arch: Option<Arch>,
         kind: BinaryKind,
-        scan: &Scan,
+        scan: &IncludeScan,
         headers: &[PathBuf],
     ) -> Vec<String> {
         let mut options = Vec::new();
@@ -348,12 +356,17 @@ impl<'a> Plan<'a> {
         options
     }
 
-    fn compile_with_nvcc(&self, name: &str, key: &Key, cache: Option<&Cache>) -> Result<Artifact, CompileError> {
-        let program = nvcc::find(name)?;
+    fn compile_with_nvcc(
+        &self,
+        name: &str,
+        key: &CacheKey,
+        cache: Option<&CompileCache>,
+    ) -> Result<Artifact, CompileError> {
+        let program = nvcc::find_nvcc(name)?;
         let request = self.request;
         // A header that appears in an earlier directory is found by the scan's probes.
         let path = SearchPath { user: &self.include_dirs, toolkit: &[], wrap: false, shims: false };
-        let scan = includes::scan(&request.source, &self.options.forced_includes, &self.options.macros, &path);
+        let scan = includes::scan_includes(&request.source, &self.options.forced_includes, &self.options.macros, &path);
         let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(request.source.as_str()).chain(headers_of_user).collect();
         // What else NVRTC lacks nvcc declares itself.
@@ -362,20 +375,20 @@ impl<'a> Plan<'a> {
             "" => Cow::Borrowed(request.source.as_str()),
             _ => Cow::Owned(shims::device_references(&shims::without_static(&request.source))),
         };
-        let text = wrap(&source, self.name(), request.no_extern_c, references);
-        let version = nvcc::version(&program)?;
-        let output = nvcc::run(&program, request, &text, &self.include_dirs)?;
-        if self.keep() {
+        let text = wrap_extern_c(&source, self.source_name(), request.no_extern_c, references);
+        let version = nvcc::nvcc_version(&program)?;
+        let output = nvcc::run_nvcc(&program, request, &text, &self.include_dirs)?;
+        if self.keeps_files() {
             print_kept_dir(&output.dir);
         } else {
             let _ = std::fs::remove_dir_all(&output.dir);
         }
         if let Some(cache) = cache
-            && let Some(files) = output.files.iter().map(|f| dependency(f)).collect::<Option<Vec<_>>>()
+            && let Some(files) = output.files.iter().map(|f| file_dependency(f)).collect::<Option<Vec<_>>>()
         {
-            let found = Dependencies { files, missing: scan.missing };
+            let found = CompileDependencies { files, missing: scan.missing };
             if scan.uncacheable.is_none() {
-                cache.store(key, version, nvcc::identity(&program), found, &output.artifact);
+                cache.store_artifact(key, version, nvcc::compiler_identity(&program), found, &output.artifact);
             }
         }
         Ok(output.artifact)
@@ -384,19 +397,19 @@ impl<'a> Plan<'a> {
 
 /// nvcc for something that NVRTC cannot do, or the error that names it.
 fn nvcc_for(what: &str) -> Result<String, CompileError> {
-    match nvcc::find("nvcc") {
+    match nvcc::find_nvcc("nvcc") {
         Ok(path) => Ok(path.display().to_string()),
         Err(error) => {
             let message = format!("{what} is not known to NVRTC, and nvcc was not found: {}", error.message);
-            Err(CompileError::option(message))
+            Err(CompileError::bad_option(message))
         }
     }
 }
 
-fn dependency(path: &Path) -> Option<Dependency> {
-    let stamp = Stamp::of(&std::fs::metadata(path).ok()?);
+fn file_dependency(path: &Path) -> Option<FileDependency> {
+    let stamp = FileStamp::from_metadata(&std::fs::metadata(path).ok()?);
     let checksum = crate::hash::checksum(&std::fs::read(path).ok()?);
-    Some(Dependency { path: path.to_owned(), checksum, stamp })
+    Some(FileDependency { path: path.to_owned(), checksum, stamp })
 }
 
 /// The file a library was loaded from. When the loader found it by bare name, the process's own map
@@ -427,7 +440,7 @@ fn keep_files(
     std::fs::write(dir.join(file), text)?;
     std::fs::write(dir.join("options"), options.join("\n"))?;
     std::fs::write(dir.join("log"), log)?;
-    std::fs::write(dir.join(format!("output.{}", kind.name())), bytes)
+    std::fs::write(dir.join(format!("output.{}", kind.extension())), bytes)
 }
 
 fn nvrtc_major() -> u32 {
@@ -435,7 +448,7 @@ fn nvrtc_major() -> u32 {
 }
 
 /// What the user can do about the commonest refusals.
-fn hints(log: &str) -> String {
+fn hints_for_log(log: &str) -> String {
     let mut hints = String::new();
     if let Some((_, rest)) = log.split_once(" open source file \"")
         && let Some((header, _)) = rest.split_once('"')
@@ -448,7 +461,7 @@ fn hints(log: &str) -> String {
             _ => "",
         };
         match wheel {
-            "" if is_host_header(header) => hints.push_str(&format!(
+            "" if is_host_library_header(header) => hints.push_str(&format!(
                 "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
             )),
@@ -469,7 +482,7 @@ fn hints(log: &str) -> String {
 }
 
 /// Whether a header that was not found has the form of the C++ library's, such as `vector`.
-fn is_host_header(header: &str) -> bool {
+fn is_host_library_header(header: &str) -> bool {
     !header.is_empty() && header.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 
@@ -489,11 +502,17 @@ mod tests {
 
     #[test]
     fn hints_name_what_to_do() {
-        assert!(hints("x: catastrophic error: cannot open source file \"curand_kernel.h\"").contains("nvidia-curand"));
-        assert!(hints("x: could not open source file \"curand_kernel.h\" (no directories)").contains("nvidia-curand"));
-        assert!(hints("x: cannot open source file \"mine.h\"").contains("include_dirs"));
-        assert!(hints("x: cannot open source file \"vector\"").contains("<cuda/std/vector>"));
-        assert!(hints("error: this declaration may not have extern \"C\" linkage").contains("name<float>"));
-        assert_eq!(hints("all is well"), "");
+        assert!(
+            hints_for_log("x: catastrophic error: cannot open source file \"curand_kernel.h\"")
+                .contains("nvidia-curand")
+        );
+        assert!(
+            hints_for_log("x: could not open source file \"curand_kernel.h\" (no directories)")
+                .contains("nvidia-curand")
+        );
+        assert!(hints_for_log("x: cannot open source file \"mine.h\"").contains("include_dirs"));
+        assert!(hints_for_log("x: cannot open source file \"vector\"").contains("<cuda/std/vector>"));
+        assert!(hints_for_log("error: this declaration may not have extern \"C\" linkage").contains("name<float>"));
+        assert_eq!(hints_for_log("all is well"), "");
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong between source and binary, with everything a reader needs to see why.
 
-use crate::excerpt::{excerpt, shortened};
+use crate::excerpt::{shorten_log, source_excerpt};
 use std::fmt;
 
 /// What kind of failure it was, by what the caller can do about it.
@@ -43,12 +43,12 @@ impl CompileError {
         Self { kind, message: message.into(), command_line: Vec::new(), log, excerpt, source }
     }
 
-    pub(crate) fn option(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_option(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Option, message)
     }
 
     pub(crate) fn with_log(mut self, command_line: Vec<String>, log: String, name: &str, source: &str) -> Self {
-        self.excerpt = excerpt(&log, name, source);
+        self.excerpt = source_excerpt(&log, name, source);
         self.command_line = command_line;
         self.log = log;
         self.source = source.into();
@@ -57,7 +57,7 @@ impl CompileError {
 
     /// The log as [`fmt::Display`] shows it: a long one without its end, and of long lines the part concerned.
     pub fn shown_log(&self) -> std::borrow::Cow<'_, str> {
-        shortened(&self.log)
+        shorten_log(&self.log)
     }
 }
 
@@ -65,7 +65,7 @@ impl CompileError {
     /// Adds the lines of `source` that the log speaks of under `name`: a part of the program that has a `#line`
     /// of its own.
     pub fn add_excerpt(&mut self, name: &str, source: &str) {
-        let excerpt = excerpt(&self.log, name, source);
+        let excerpt = source_excerpt(&self.log, name, source);
         if !excerpt.is_empty() {
             self.excerpt.push_str(&format!("{name}:\n{excerpt}"));
         }

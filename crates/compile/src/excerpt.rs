@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Source lines that are shown with their adjacent lines.
-const LINES: usize = 20;
+const MAX_LINES: usize = 20;
 /// Characters of a line that are shown.
-const WIDTH: usize = 300;
+const MAX_WIDTH: usize = 300;
 /// A log up to this many bytes is shown as it is.
-const LOG_BYTES: usize = 20_000;
+const MAX_LOG_BYTES: usize = 20_000;
 
 /// The lines of `source` that `log` names as `name(LINE)` or `name:LINE`.
-pub(crate) fn excerpt(log: &str, name: &str, source: &str) -> String {
+pub(crate) fn source_excerpt(log: &str, name: &str, source: &str) -> String {
     let named = mentioned_lines(log, name);
     let lines: Vec<&str> = source.lines().collect();
     let shown: BTreeSet<usize> =
@@ -43,7 +43,7 @@ fn mentioned_lines(log: &str, name: &str) -> BTreeSet<usize> {
                 found.insert(line);
             }
         }
-        if found.len() == LINES {
+        if found.len() == MAX_LINES {
             break;
         }
     }
@@ -52,20 +52,20 @@ fn mentioned_lines(log: &str, name: &str) -> BTreeSet<usize> {
 
 /// The characters of a line around one of its columns, where it is too long to be shown as a whole.
 fn part_of_line(line: &str, column: usize) -> Cow<'_, str> {
-    let length = if line.len() <= WIDTH { line.len() } else { line.chars().count() };
-    if length <= WIDTH {
+    let length = if line.len() <= MAX_WIDTH { line.len() } else { line.chars().count() };
+    if length <= MAX_WIDTH {
         return Cow::Borrowed(line);
     }
-    let from = column.saturating_sub(WIDTH / 2).min(length - WIDTH);
-    let part: String = line.chars().skip(from).take(WIDTH).collect();
+    let from = column.saturating_sub(MAX_WIDTH / 2).min(length - MAX_WIDTH);
+    let part: String = line.chars().skip(from).take(MAX_WIDTH).collect();
     let before = if from > 0 { "..." } else { "" };
-    let after = if from + WIDTH < length { "..." } else { "" };
-    Cow::Owned(format!("{before}{part}{after} (characters {} to {} of {length})", from + 1, from + WIDTH))
+    let after = if from + MAX_WIDTH < length { "..." } else { "" };
+    Cow::Owned(format!("{before}{part}{after} (characters {} to {} of {length})", from + 1, from + MAX_WIDTH))
 }
 
 /// A log as it is shown: of long lines the part above the caret that follows them, and no more lines than can be read.
-pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
-    if log.len() <= LOG_BYTES {
+pub(crate) fn shorten_log(log: &str) -> Cow<'_, str> {
+    if log.len() <= MAX_LOG_BYTES {
         return Cow::Borrowed(log);
     }
     let mut out = String::new();
@@ -76,7 +76,7 @@ pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
         quoted = line.split('"').nth(1).unwrap_or_default();
         let part = part_of_line(line, caret.unwrap_or(0));
         let is_part = matches!(part, Cow::Owned(_));
-        if out.len() + part.len() > LOG_BYTES {
+        if out.len() + part.len() > MAX_LOG_BYTES {
             out.push_str(&format!("... ({} more lines)\n", 1 + lines.count()));
             break;
         }
@@ -84,7 +84,7 @@ pub(crate) fn shortened(log: &str) -> Cow<'_, str> {
         out.push('\n');
         if let (true, Some(column)) = (is_part, caret) {
             lines.next();
-            let from = column.saturating_sub(WIDTH / 2).min(line.chars().count() - WIDTH);
+            let from = column.saturating_sub(MAX_WIDTH / 2).min(line.chars().count() - MAX_WIDTH);
             let blanks = column - from + if from > 0 { "...".len() } else { 0 };
             out.push_str(&format!("{}^\n", " ".repeat(blanks)));
         }
@@ -113,29 +113,29 @@ mod tests {
         let source = "one\ntwo\nthree\nfour\nfive\nsix\nseven";
         let log = "kernel.cu(2): error: x\n  two\nkernel.cu(6): error: y\nkernel.cu(900): error: z";
         let expected = "  1 | one\n> 2 | two\n  3 | three\n...\n  5 | five\n> 6 | six\n  7 | seven\n";
-        assert_eq!(excerpt(log, "kernel.cu", source), expected);
-        assert_eq!(excerpt("no line is named", "kernel.cu", source), "");
-        assert_eq!(excerpt("kernel.cu(0): odd", "kernel.cu", source), "  1 | one\n");
+        assert_eq!(source_excerpt(log, "kernel.cu", source), expected);
+        assert_eq!(source_excerpt("no line is named", "kernel.cu", source), "");
+        assert_eq!(source_excerpt("kernel.cu(0): odd", "kernel.cu", source), "  1 | one\n");
     }
 
     #[test]
     fn long_lines_are_shown_around_the_caret() {
         let line = format!("{}WRONG{}", "a".repeat(700_000), "b".repeat(300_000));
         let log = format!("k.cu(1): error: \"WRONG\"\n{line}\n{}^\n\n1 error\n", " ".repeat(700_000 % 65_536));
-        let short = shortened(&log);
+        let short = shorten_log(&log);
         assert!(short.len() < 1000, "{}", short.len());
         let lines: Vec<&str> = short.lines().collect();
         assert_eq!(lines[1].find("WRONG"), lines[2].find('^'), "{short}");
         assert!(short.contains("of 1000005") && short.ends_with("1 error\n"), "{short}");
-        assert!(excerpt("k.cu(1): x", "k.cu", &line).len() < 500);
-        assert_eq!(shortened("short\n   ^\n"), "short\n   ^\n");
+        assert!(source_excerpt("k.cu(1): x", "k.cu", &line).len() < 500);
+        assert_eq!(shorten_log("short\n   ^\n"), "short\n   ^\n");
     }
 
     #[test]
     fn only_the_first_of_many_errors_are_shown() {
         let log: String = (1..=50_000).map(|n| format!("k.cu({n}): error: wrong\n")).collect();
-        let short = shortened(&log);
-        assert!(short.len() < LOG_BYTES + 100 && short.contains("more lines)"));
-        assert!(excerpt(&log, "k.cu", &"line\n".repeat(50_000)).lines().count() <= LINES + 1);
+        let short = shorten_log(&log);
+        assert!(short.len() < MAX_LOG_BYTES + 100 && short.contains("more lines)"));
+        assert!(source_excerpt(&log, "k.cu", &"line\n".repeat(50_000)).lines().count() <= MAX_LINES + 1);
     }
 }

@@ -19,24 +19,24 @@ use std::time::{Duration, SystemTime};
 
 /// A file that was read, and what it looked like.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Dependency {
+pub(crate) struct FileDependency {
     pub(crate) path: PathBuf,
     pub(crate) checksum: [u8; 16],
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: FileStamp,
 }
 
 /// What `stat` says of a file. Equal stamps mean equal contents; unequal ones mean nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     pub(crate) size: u64,
     pub(crate) modified_ns: i64,
     pub(crate) changed_ns: i64,
     pub(crate) inode: u64,
 }
 
-impl Stamp {
+impl FileStamp {
     #[cfg(unix)]
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         let ns = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
         Self {
@@ -48,25 +48,25 @@ impl Stamp {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok().and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
         Self { size: metadata.len(), modified_ns: modified.map_or(0, |d| d.as_nanos() as i64), ..Self::default() }
     }
 
     /// A file changed within the clock's granularity of being read may change again without its
     /// stamp changing; such a stamp is not kept.
-    fn settled(self) -> Self {
+    fn unless_recent(self) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let newest = self.modified_ns.max(self.changed_ns);
         if newest + 2_000_000_000 > now.as_nanos() as i64 { Self::default() } else { self }
     }
 }
 
-impl Dependency {
+impl FileDependency {
     /// Whether the file still has the contents that it had.
     pub(crate) fn is_unchanged(&self) -> bool {
         let Ok(metadata) = std::fs::metadata(&self.path) else { return false };
-        if self.stamp != Stamp::default() && Stamp::of(&metadata) == self.stamp {
+        if self.stamp != FileStamp::default() && FileStamp::from_metadata(&metadata) == self.stamp {
             return true;
         }
         std::fs::read(&self.path).is_ok_and(|bytes| checksum(&bytes) == self.checksum)
@@ -75,14 +75,14 @@ impl Dependency {
 
 /// The result of a scan.
 #[derive(Default, Debug)]
-pub(crate) struct Scan {
+pub(crate) struct IncludeScan {
     /// Every file that may be read.
-    pub(crate) files: Vec<Dependency>,
+    pub(crate) files: Vec<FileDependency>,
     /// Paths that do not exist and must stay so.
     pub(crate) missing: Vec<PathBuf>,
     /// Headers to hand to NVRTC: name and text.
     pub(crate) virtual_headers: Vec<(String, String)>,
-    /// The user's headers with their texts, for [`crate::implicit`] and [`crate::layout_attributes`].
+    /// The user's headers with their texts, for [`crate::implicit_includes`] and [`crate::layout_attributes`].
     pub(crate) user_texts: Vec<(PathBuf, String)>,
     /// Whether a toolkit header is involved.
     pub(crate) uses_toolkit: bool,
@@ -105,7 +105,7 @@ pub(crate) struct SearchPath<'a> {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Include {
+enum IncludeDirective {
     Quoted(String),
     Angled(String),
     /// `#include NAME`
@@ -113,55 +113,57 @@ enum Include {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Origin {
+enum IncluderOrigin {
     User,
     Shim,
     Toolkit,
 }
 
-struct Scanner<'a> {
+struct IncludeScanner<'a> {
     path: &'a SearchPath<'a>,
-    scan: Scan,
+    scan: IncludeScan,
     seen_files: HashMap<PathBuf, bool>,
     seen_missing: HashSet<PathBuf>,
     seen_virtual: HashSet<String>,
     /// Directives still to follow: what, from which directory, from whose text.
-    pending: Vec<(Include, Option<PathBuf>, Origin)>,
+    pending: Vec<(IncludeDirective, Option<PathBuf>, IncluderOrigin)>,
     /// Macros whose body is a header name.
-    header_macros: HashMap<String, Vec<Include>>,
+    header_macros: HashMap<String, Vec<IncludeDirective>>,
     computed: Vec<(String, Option<PathBuf>)>,
 }
 
 /// Follows all includes of `source`. `forced` are the headers of `-include` options, `macros` the
 /// `NAME=VALUE` of `-D` options.
-pub(crate) fn scan(source: &str, forced: &[String], macros: &[String], path: &SearchPath) -> Scan {
-    let mut scanner = Scanner::new(path, Scan::default());
+pub(crate) fn scan_includes(source: &str, forced: &[String], macros: &[String], path: &SearchPath) -> IncludeScan {
+    let mut scanner = IncludeScanner::new(path, IncludeScan::default());
     for text in macros {
         if let Some((name, value)) = text.split_once('=') {
             scanner.note_macro(name, value);
         }
     }
     for header in forced {
-        scanner.pending.push((Include::Quoted(header.clone()), None, Origin::User));
+        scanner.pending.push((IncludeDirective::Quoted(header.clone()), None, IncluderOrigin::User));
     }
-    scanner.read_text(source, None, Origin::User);
-    scanner.run();
+    scanner.read_text(source, None, IncluderOrigin::User);
+    scanner.scan_all();
     scanner.scan
 }
 
 /// Adds headers that text put before the source includes.
-pub(crate) fn add(scan: &mut Scan, headers: &[&str], path: &SearchPath) {
-    let mut scanner = Scanner::new(path, std::mem::take(scan));
+pub(crate) fn add_headers(scan: &mut IncludeScan, headers: &[&str], path: &SearchPath) {
+    let mut scanner = IncludeScanner::new(path, std::mem::take(scan));
     let known = scanner.scan.virtual_headers.iter().map(|(name, _)| name.clone()).collect();
     scanner.seen_virtual = known;
-    scanner.pending.extend(headers.iter().map(|name| (Include::Angled((*name).to_owned()), None, Origin::Shim)));
-    scanner.run();
+    scanner
+        .pending
+        .extend(headers.iter().map(|name| (IncludeDirective::Angled((*name).to_owned()), None, IncluderOrigin::Shim)));
+    scanner.scan_all();
     *scan = scanner.scan;
 }
 
-impl<'a> Scanner<'a> {
-    fn new(path: &'a SearchPath<'a>, scan: Scan) -> Self {
-        Scanner {
+impl<'a> IncludeScanner<'a> {
+    fn new(path: &'a SearchPath<'a>, scan: IncludeScan) -> Self {
+        IncludeScanner {
             path,
             scan,
             seen_files: HashMap::new(),
@@ -173,10 +175,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn run(&mut self) {
+    fn scan_all(&mut self) {
         loop {
             while let Some((include, dir, origin)) = self.pending.pop() {
-                self.follow(&include, dir.as_deref(), origin);
+                self.follow_include(&include, dir.as_deref(), origin);
             }
             // Macros may be defined after their use was met, so these come last; what they lead
             // to may bring more of both.
@@ -187,7 +189,8 @@ impl<'a> Scanner<'a> {
             for (name, dir) in computed {
                 match self.header_macros.get(&name) {
                     Some(targets) => {
-                        let targets: Vec<_> = targets.iter().map(|t| (t.clone(), dir.clone(), Origin::User)).collect();
+                        let targets: Vec<_> =
+                            targets.iter().map(|t| (t.clone(), dir.clone(), IncluderOrigin::User)).collect();
                         self.pending.extend(targets);
                     }
                     None => self.scan.uncacheable = Some("an #include names its header through a macro"),
@@ -196,7 +199,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn read_text(&mut self, text: &str, dir: Option<&Path>, origin: Origin) {
+    fn read_text(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         let joined;
         let text = if text.contains("\\\n") || text.contains("\\\r\n") {
             joined = text.replace("\\\r\n", "").replace("\\\n", "");
@@ -207,12 +210,13 @@ impl<'a> Scanner<'a> {
         for line in text.lines() {
             self.read_line(line, dir, origin);
         }
-        if origin == Origin::User && ["__DATE__", "__TIME__", "__TIMESTAMP__"].iter().any(|m| text.contains(m)) {
+        if origin == IncluderOrigin::User && ["__DATE__", "__TIME__", "__TIMESTAMP__"].iter().any(|m| text.contains(m))
+        {
             self.scan.uncacheable = Some("the source asks for the time of compilation");
         }
     }
 
-    fn read_line(&mut self, line: &str, dir: Option<&Path>, origin: Origin) {
+    fn read_line(&mut self, line: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         let line = skip_blanks(line);
         let Some(directive) = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")) else { return };
         let directive = skip_blanks(directive);
@@ -220,12 +224,12 @@ impl<'a> Scanner<'a> {
         let (word, rest) = directive.split_at(word);
         match word {
             "include" | "include_next" | "import" => self.note_include(rest, dir, origin),
-            "define" if origin == Origin::User => {
+            "define" if origin == IncluderOrigin::User => {
                 let rest = rest.trim_start();
                 let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
                 self.note_macro(&rest[..end], &rest[end..]);
             }
-            "embed" if origin == Origin::User => self.scan.uncacheable = Some("the source uses #embed"),
+            "embed" if origin == IncluderOrigin::User => self.scan.uncacheable = Some("the source uses #embed"),
             "if" | "elif" => {
                 for (at, found) in directive.match_indices("__has_include") {
                     let argument = directive[at + found.len()..].trim_start_matches("_next").trim_start();
@@ -236,91 +240,95 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn note_include(&mut self, text: &str, dir: Option<&Path>, origin: Origin) {
+    fn note_include(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         match parse_include(text) {
-            Some(Include::Computed(_)) if origin != Origin::User => {}
-            Some(Include::Computed(name)) => self.computed.push((name, dir.map(Path::to_owned))),
+            Some(IncludeDirective::Computed(_)) if origin != IncluderOrigin::User => {}
+            Some(IncludeDirective::Computed(name)) => self.computed.push((name, dir.map(Path::to_owned))),
             Some(include) => self.pending.push((include, dir.map(Path::to_owned), origin)),
             None => {}
         }
     }
 
     fn note_macro(&mut self, name: &str, value: &str) {
-        if let Some(include @ (Include::Quoted(_) | Include::Angled(_))) = parse_include(value) {
+        if let Some(include @ (IncludeDirective::Quoted(_) | IncludeDirective::Angled(_))) = parse_include(value) {
             self.header_macros.entry(name.to_owned()).or_default().push(include);
         }
     }
 
-    fn follow(&mut self, include: &Include, dir: Option<&Path>, origin: Origin) {
+    fn follow_include(&mut self, include: &IncludeDirective, dir: Option<&Path>, origin: IncluderOrigin) {
         let (name, quoted) = match include {
-            Include::Quoted(name) => (name, true),
-            Include::Angled(name) => (name, false),
-            Include::Computed(_) => return,
+            IncludeDirective::Quoted(name) => (name, true),
+            IncludeDirective::Angled(name) => (name, false),
+            IncludeDirective::Computed(_) => return,
         };
         if Path::new(name).is_absolute() {
-            self.visit(Path::new(name), Origin::User);
+            self.visit_file(Path::new(name), IncluderOrigin::User);
             return;
         }
         let beside = dir.filter(|_| quoted).map(|d| d.join(name));
-        let beside_origin = if origin == Origin::Toolkit { Origin::Toolkit } else { Origin::User };
-        if beside.is_some_and(|file| self.visit(&file, beside_origin)) {
+        let beside_origin =
+            if origin == IncluderOrigin::Toolkit { IncluderOrigin::Toolkit } else { IncluderOrigin::User };
+        if beside.is_some_and(|file| self.visit_file(&file, beside_origin)) {
             return;
         }
         let path = self.path;
-        if path.user.iter().any(|d| self.visit(&d.join(name), Origin::User)) {
+        if path.user.iter().any(|d| self.visit_file(&d.join(name), IncluderOrigin::User)) {
             return;
         }
-        if let Some(text) = shims::find(name).filter(|_| path.shims) {
-            self.provide(name, text);
+        if let Some(text) = shims::find_shim(name).filter(|_| path.shims) {
+            self.provide_shim(name, text);
             return;
         }
-        let toolkit_file = path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit(f, Origin::Toolkit));
+        let toolkit_file =
+            path.toolkit.iter().map(|d| d.join(name)).find(|f| self.visit_file(f, IncluderOrigin::Toolkit));
         match toolkit_file {
-            Some(file) if path.wrap && path.shims && origin == Origin::User => self.wrap(name, &file),
+            Some(file) if path.wrap && path.shims && origin == IncluderOrigin::User => {
+                self.wrap_toolkit_header(name, &file)
+            }
             None if path.shims => match shims::find_fallback(name) {
-                Some(text) => self.provide(name, text),
-                None => self.scan.lacks_a_header |= origin == Origin::User,
+                Some(text) => self.provide_shim(name, text),
+                None => self.scan.lacks_a_header |= origin == IncluderOrigin::User,
             },
             _ => {}
         }
     }
 
     /// Puts a header between user text and a toolkit header, to give C++ its own linkage back.
-    fn wrap(&mut self, name: &str, file: &Path) {
+    fn wrap_toolkit_header(&mut self, name: &str, file: &Path) {
         if self.seen_virtual.insert(name.to_owned()) {
             let text = format!("extern \"C++\" {{\n#include \"{}\"\n}}\n", file.display());
             self.scan.virtual_headers.push((name.to_owned(), text));
         }
     }
 
-    fn provide(&mut self, name: &str, text: &'static str) {
+    fn provide_shim(&mut self, name: &str, text: &'static str) {
         if self.seen_virtual.insert(name.to_owned()) {
             self.scan.virtual_headers.push((name.to_owned(), text.to_owned()));
-            self.read_text(text, None, Origin::Shim);
+            self.read_text(text, None, IncluderOrigin::Shim);
         }
     }
 
     /// Reads a file once; false when there is none.
-    fn visit(&mut self, file: &Path, origin: Origin) -> bool {
+    fn visit_file(&mut self, file: &Path, origin: IncluderOrigin) -> bool {
         if let Some(&exists) = self.seen_files.get(file) {
             return exists;
         }
-        let stamp = std::fs::metadata(file).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m));
+        let stamp = std::fs::metadata(file).ok().filter(Metadata::is_file).map(|m| FileStamp::from_metadata(&m));
         let contents = stamp.and_then(|stamp| Some((stamp, std::fs::read(file).ok()?)));
         self.seen_files.insert(file.to_owned(), contents.is_some());
         let Some((stamp, bytes)) = contents else {
             // What the toolkit lacks it will lack until it is changed as a whole.
-            if origin == Origin::User && self.seen_missing.insert(file.to_owned()) {
+            if origin == IncluderOrigin::User && self.seen_missing.insert(file.to_owned()) {
                 self.scan.missing.push(file.to_owned());
             }
             return false;
         };
-        self.scan.uses_toolkit |= origin == Origin::Toolkit;
+        self.scan.uses_toolkit |= origin == IncluderOrigin::Toolkit;
         let checksum = checksum(&bytes);
-        self.scan.files.push(Dependency { path: file.to_owned(), checksum, stamp: stamp.settled() });
+        self.scan.files.push(FileDependency { path: file.to_owned(), checksum, stamp: stamp.unless_recent() });
         let text = String::from_utf8_lossy(&bytes).into_owned();
         self.read_text(&text, file.parent(), origin);
-        if origin == Origin::User {
+        if origin == IncluderOrigin::User {
             self.scan.user_texts.push((file.to_owned(), text));
         }
         true
@@ -339,17 +347,17 @@ fn skip_blanks(mut text: &str) -> &str {
     }
 }
 
-fn parse_include(text: &str) -> Option<Include> {
+fn parse_include(text: &str) -> Option<IncludeDirective> {
     let text = skip_blanks(text);
     let until = |text: &str, end: char| text.find(end).map(|at| text[..at].to_owned());
     if let Some(rest) = text.strip_prefix('"') {
-        return until(rest, '"').map(Include::Quoted);
+        return until(rest, '"').map(IncludeDirective::Quoted);
     }
     if let Some(rest) = text.strip_prefix('<') {
-        return until(rest, '>').map(Include::Angled);
+        return until(rest, '>').map(IncludeDirective::Angled);
     }
     let word = text.len() - text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
-    (word > 0).then(|| Include::Computed(text[..word].to_owned()))
+    (word > 0).then(|| IncludeDirective::Computed(text[..word].to_owned()))
 }
 
 #[cfg(test)]
@@ -374,7 +382,7 @@ mod tests {
         std::fs::write(dir.join("b.h"), "%:include <absent.h>\n").unwrap();
         std::fs::write(dir.join("c.h"), "").unwrap();
         let source = "# /* odd */ include \"a.h\"\n#if __has_include(<c.h>)\n#endif\n#inc\\\nlude <math.h>\n";
-        let found = scan(source, &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes(source, &[], &[], &search(std::slice::from_ref(&dir)));
         let mut names: Vec<_> = found.files.iter().map(|f| f.path.file_name().unwrap().to_owned()).collect();
         names.sort();
         assert_eq!(names, ["a.h", "b.h", "c.h"]);
@@ -389,7 +397,7 @@ mod tests {
     fn a_header_of_the_users_goes_before_a_shim() {
         let dir = temporary("shadow");
         std::fs::write(dir.join("math.h"), "").unwrap();
-        let found = scan("#include <math.h>", &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes("#include <math.h>", &[], &[], &search(std::slice::from_ref(&dir)));
         assert!(found.virtual_headers.is_empty());
         assert_eq!(found.files.len(), 1);
         std::fs::remove_dir_all(&dir).unwrap();
@@ -401,12 +409,12 @@ mod tests {
         std::fs::write(dir.join("x.h"), "").unwrap();
         let dirs = [dir.clone()];
         let path = search(&dirs);
-        let found = scan("#define H \"x.h\"\n#include H\n", &[], &[], &path);
+        let found = scan_includes("#define H \"x.h\"\n#include H\n", &[], &[], &path);
         assert_eq!((found.files.len(), found.uncacheable), (1, None));
-        let found = scan("#include H\n", &[], &["H=<x.h>".to_owned()], &path);
+        let found = scan_includes("#include H\n", &[], &["H=<x.h>".to_owned()], &path);
         assert_eq!((found.files.len(), found.uncacheable), (1, None));
-        assert!(scan("#include H(x)\n", &[], &[], &path).uncacheable.is_some());
-        assert!(scan("char *when = __TIME__;", &[], &[], &path).uncacheable.is_some());
+        assert!(scan_includes("#include H(x)\n", &[], &[], &path).uncacheable.is_some());
+        assert!(scan_includes("char *when = __TIME__;", &[], &[], &path).uncacheable.is_some());
         std::fs::remove_dir_all(&dir).unwrap();
     }
 
@@ -415,7 +423,7 @@ mod tests {
         let dir = temporary("changed");
         let file = dir.join("x.h");
         std::fs::write(&file, "1").unwrap();
-        let found = scan("#include \"x.h\"", &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes("#include \"x.h\"", &[], &[], &search(std::slice::from_ref(&dir)));
         assert!(found.files[0].is_unchanged());
         std::fs::write(&file, "2").unwrap();
         assert!(!found.files[0].is_unchanged());

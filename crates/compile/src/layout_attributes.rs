@@ -4,7 +4,7 @@
 //! Establishes that the text keeps its lines. This is no C++ parser: where a brace cannot be matched for sure
 //! (branches of the preprocessor that open different classes), the text stays and the line is reported.
 
-use crate::text_tokens::{Piece, Token, blanked, pieces};
+use crate::edit_tokens::{EditToken, TextPiece, blank_comments_and_literals, text_pieces};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use std::path::PathBuf;
 const ATTRIBUTE_PREFIXES: [&str; 3] = ["__align__", "__attribute", "__builtin_align__"];
 
 /// Changes with this file: programs in the cache were made from texts that it changed.
-pub(crate) const IDENTITY: u64 = crate::hash::fnv(include_bytes!("layout_attributes.rs"), 0xcbf2_9ce4_8422_2325);
+pub(crate) const SOURCE_HASH: u64 = crate::hash::fnv1a(include_bytes!("layout_attributes.rs"), 0xcbf2_9ce4_8422_2325);
 
 /// What is said of a line whose attributes could not be moved.
-const WARNING: &str = "warning: NVRTC ignores the attributes behind this closing brace, so the layout is \
+const IGNORED_ATTRIBUTES_WARNING: &str = "warning: NVRTC ignores the attributes behind this closing brace, so the layout is \
                                   not the one asked for; write them in front of the name: struct __align__(8) name";
 
 /// Macros that stand for attributes, of a source and its headers.
@@ -33,37 +33,40 @@ struct MovedText<'a> {
 }
 
 /// A program's source, and what is to be said of it and its headers.
-pub(crate) struct Source<'a> {
+pub(crate) struct MovedSource<'a> {
     pub(crate) source: Cow<'a, str>,
     pub(crate) warnings: String,
 }
 
 /// Moves the attributes of a source called `name`. The compiler reads its `headers` itself, so that their lines are
 /// only reported.
-pub(crate) fn move_attributes<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String)]) -> Source<'a> {
+pub(crate) fn move_attributes<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String)]) -> MovedSource<'a> {
     let mut warnings = String::new();
     let texts: Vec<&str> = std::iter::once(source).chain(headers.iter().map(|(_, text)| text.as_str())).collect();
-    let Some(macros) = AttributeMacros::of(&texts) else { return Source { source: source.into(), warnings } };
-    let mut warn = |name: &str, line: usize| warnings.push_str(&format!("{name}({line}): {WARNING}\n"));
-    let moved = macros.apply(source);
+    let Some(macros) = AttributeMacros::find_macros(&texts) else {
+        return MovedSource { source: source.into(), warnings };
+    };
+    let mut warn =
+        |name: &str, line: usize| warnings.push_str(&format!("{name}({line}): {IGNORED_ATTRIBUTES_WARNING}\n"));
+    let moved = macros.move_in_source(source);
     moved.unmovable_lines.iter().for_each(|&line| warn(name, line));
     for (file, text) in headers {
-        let moved = macros.apply(text);
+        let moved = macros.move_in_source(text);
         moved.unmovable_lines.iter().chain(&moved.moved).for_each(|&line| warn(&file.display().to_string(), line));
     }
-    Source { source: moved.text, warnings }
+    MovedSource { source: moved.text, warnings }
 }
 
 impl AttributeMacros {
     /// Those of `texts`; `None` where no text has any attribute.
-    fn of(texts: &[&str]) -> Option<Self> {
+    fn find_macros(texts: &[&str]) -> Option<Self> {
         let with_marks = || texts.iter().filter(|text| ATTRIBUTE_PREFIXES.iter().any(|mark| text.contains(mark)));
         with_marks().next()?;
         let mut macros = Self(HashSet::new());
         for text in with_marks() {
-            let blank = blanked(text);
-            for piece in pieces(&blank) {
-                if let Piece::Define { name, body } = piece
+            let blank = blank_comments_and_literals(text);
+            for piece in text_pieces(&blank) {
+                if let TextPiece::Define { name, body } = piece
                     && !body.is_empty()
                     && macros.attributes_at(&body, 0) == body.len()
                 {
@@ -75,7 +78,7 @@ impl AttributeMacros {
     }
 
     /// Where the attributes end that begin at token `at`.
-    fn attributes_at(&self, tokens: &[Token<'_>], mut at: usize) -> usize {
+    fn attributes_at(&self, tokens: &[EditToken<'_>], mut at: usize) -> usize {
         while let Some(token) = tokens.get(at) {
             let is_builtin = ATTRIBUTE_PREFIXES.iter().any(|mark| token.text.starts_with(mark));
             if !is_builtin && !self.0.contains(token.text) {
@@ -90,30 +93,31 @@ impl AttributeMacros {
     }
 
     /// Whether attributes say anything of layouts. What a macro stands for is taken to.
-    fn decide_layout(&self, attributes: &[Token<'_>]) -> bool {
-        let decides = |t: &Token<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
+    fn decide_layout(&self, attributes: &[EditToken<'_>]) -> bool {
+        let decides =
+            |t: &EditToken<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
         attributes.iter().any(decides)
     }
 
     /// Moves the attributes of `source`.
-    fn apply<'a>(&self, source: &'a str) -> MovedText<'a> {
-        let blank = blanked(source);
-        let mut edits = Edits::default();
-        for piece in pieces(&blank) {
+    fn move_in_source<'a>(&self, source: &'a str) -> MovedText<'a> {
+        let blank = blank_comments_and_literals(source);
+        let mut edits = TextEdits::default();
+        for piece in text_pieces(&blank) {
             match piece {
-                Piece::Define { body, .. } => Reader::new(self, &body).read(&mut edits),
-                Piece::Text(tokens) => Reader::new(self, &tokens).read(&mut edits),
+                TextPiece::Define { body, .. } => TokenReader::new(self, &body).collect_edits(&mut edits),
+                TextPiece::Text(tokens) => TokenReader::new(self, &tokens).collect_edits(&mut edits),
             }
         }
         let line = |at: usize| 1 + source[..at].matches('\n').count();
         let unmovable_lines = edits.unmovable_lines.iter().map(|&at| line(at)).collect();
         let moved = edits.moves.iter().map(|(from, _)| line(from.start)).collect();
-        MovedText { text: edits.applied(source, &blank), unmovable_lines, moved }
+        MovedText { text: edits.apply_edits(source, &blank), unmovable_lines, moved }
     }
 }
 
 /// The token behind the parentheses that open at `at`.
-fn after_parentheses(tokens: &[Token<'_>], at: usize) -> usize {
+fn after_parentheses(tokens: &[EditToken<'_>], at: usize) -> usize {
     let mut depth = 0usize;
     for (i, token) in tokens.iter().enumerate().skip(at) {
         depth += usize::from(token.text == "(");
@@ -126,14 +130,14 @@ fn after_parentheses(tokens: &[Token<'_>], at: usize) -> usize {
 }
 
 #[derive(Default)]
-struct Edits {
+struct TextEdits {
     /// Bytes from..to go to a place before them.
     moves: Vec<(std::ops::Range<usize>, usize)>,
     unmovable_lines: Vec<usize>,
 }
 
-impl Edits {
-    fn applied<'a>(&self, source: &'a str, blank: &str) -> Cow<'a, str> {
+impl TextEdits {
+    fn apply_edits<'a>(&self, source: &'a str, blank: &str) -> Cow<'a, str> {
         if self.moves.is_empty() {
             return Cow::Borrowed(source);
         }
@@ -158,7 +162,7 @@ impl Edits {
 
 /// What an open brace belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum BraceScope {
     /// A class, with the place behind its keyword.
     Class(usize),
     /// Perhaps a class.
@@ -167,32 +171,32 @@ enum Scope {
 }
 
 /// Reads the tokens of one piece of text.
-struct Reader<'a> {
+struct TokenReader<'a> {
     macros: &'a AttributeMacros,
-    tokens: &'a [Token<'a>],
-    open: Vec<Scope>,
+    tokens: &'a [EditToken<'a>],
+    open: Vec<BraceScope>,
     /// For each condition of the preprocessor: the scopes before it, and those behind its first branch.
-    branches: Vec<(Vec<Scope>, Option<Vec<Scope>>)>,
+    branches: Vec<(Vec<BraceScope>, Option<Vec<BraceScope>>)>,
     /// The first token of the declaration.
     start: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn new(macros: &'a AttributeMacros, tokens: &'a [Token<'a>]) -> Self {
+impl<'a> TokenReader<'a> {
+    fn new(macros: &'a AttributeMacros, tokens: &'a [EditToken<'a>]) -> Self {
         Self { macros, tokens, open: vec![], branches: vec![], start: 0 }
     }
 
-    fn read(mut self, edits: &mut Edits) {
+    fn collect_edits(mut self, edits: &mut TextEdits) {
         for at in 0..self.tokens.len() {
             match self.tokens[at].text {
                 "{" => {
-                    self.open.push(self.scope(at));
+                    self.open.push(self.scope_of_brace(at));
                     self.start = at + 1;
                 }
                 "}" => {
-                    let scope = self.open.pop().unwrap_or(Scope::Unsure);
+                    let scope = self.open.pop().unwrap_or(BraceScope::Unsure);
                     self.start = at + 1;
-                    self.close(at, scope, edits);
+                    self.close_brace(at, scope, edits);
                 }
                 ";" => self.start = at + 1,
                 "#if" => self.branches.push((self.open.clone(), None)),
@@ -203,10 +207,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands behind the brace that closes `scope`.
-    fn close(&self, at: usize, scope: Scope, edits: &mut Edits) {
+    /// What stands behind the brace that closes `scope_of_brace`.
+    fn close_brace(&self, at: usize, scope: BraceScope, edits: &mut TextEdits) {
         let conditions = self.tokens[at + 1..].iter().take_while(|t| t.text.starts_with('#')).count();
-        let scope = if conditions > 0 && scope != Scope::Other { Scope::Unsure } else { scope };
+        let scope = if conditions > 0 && scope != BraceScope::Other { BraceScope::Unsure } else { scope };
         let start = at + 1 + conditions;
         let end = self.macros.attributes_at(self.tokens, start);
         let attributes = &self.tokens[start..end];
@@ -215,9 +219,9 @@ impl<'a> Reader<'a> {
             return;
         }
         match scope {
-            Scope::Class(to) => edits.moves.push((first.at..last.end(), to)),
-            Scope::Unsure if self.ends_declaration(end) => edits.unmovable_lines.push(first.at),
-            Scope::Unsure | Scope::Other => {}
+            BraceScope::Class(to) => edits.moves.push((first.at..last.end_offset(), to)),
+            BraceScope::Unsure if self.ends_declaration(end) => edits.unmovable_lines.push(first.at),
+            BraceScope::Unsure | BraceScope::Other => {}
         }
     }
 
@@ -229,26 +233,26 @@ impl<'a> Reader<'a> {
     }
 
     /// What the brace at `brace` belongs to, by the declaration before it.
-    fn scope(&self, brace: usize) -> Scope {
+    fn scope_of_brace(&self, brace: usize) -> BraceScope {
         let head = &self.tokens[self.start..brace];
-        let Some(keyword) = class_keyword(head) else { return Scope::Other };
+        let Some(keyword) = class_keyword(head) else { return BraceScope::Other };
         let rest = &head[keyword + 1..];
         if rest.iter().any(|t| t.text.starts_with('#')) {
-            return Scope::Unsure;
+            return BraceScope::Unsure;
         }
         let mut at = 0;
         while at < rest.len() {
             match rest[at].text {
                 // The bases may have anything.
                 ":" => break,
-                "=" => return Scope::Other,
+                "=" => return BraceScope::Other,
                 "alignas" if rest.get(at + 1).is_some_and(|t| t.text == "(") => at = after_parentheses(rest, at + 1),
                 // A function that returns a class.
-                "(" => return Scope::Other,
+                "(" => return BraceScope::Other,
                 _ => at = self.macros.attributes_at(rest, at).max(at + 1),
             }
         }
-        Scope::Class(head[keyword].end())
+        BraceScope::Class(head[keyword].end_offset())
     }
 
     fn next_branch(&mut self) {
@@ -265,16 +269,16 @@ impl<'a> Reader<'a> {
         let is_even = first.len() == self.open.len();
         for (i, scope) in self.open.iter_mut().enumerate() {
             if !is_even || first.get(i) != Some(scope) {
-                *scope = Scope::Unsure;
+                *scope = BraceScope::Unsure;
             }
         }
     }
 }
 
 /// The keyword of the class that a declaration begins, not one among its template's parameters.
-fn class_keyword(head: &[Token<'_>]) -> Option<usize> {
+fn class_keyword(head: &[EditToken<'_>]) -> Option<usize> {
     let mut depth = 0i32;
-    let is_keyword = |t: &Token<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
+    let is_keyword = |t: &EditToken<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
     for (at, token) in head.iter().enumerate() {
         match token.text {
             "<" | "(" => depth += 1,
@@ -294,14 +298,14 @@ mod tests {
     use super::*;
 
     fn move_attributes(source: &str) -> (String, Vec<usize>) {
-        let Some(macros) = AttributeMacros::of(&[source]) else { return (source.to_owned(), vec![]) };
-        let moved = macros.apply(source);
+        let Some(macros) = AttributeMacros::find_macros(&[source]) else { return (source.to_owned(), vec![]) };
+        let moved = macros.move_in_source(source);
         assert_eq!(moved.text.matches('\n').count(), source.matches('\n').count(), "{source}");
         let words: Vec<&str> = moved.text.split_whitespace().collect();
         (words.join(" "), moved.unmovable_lines)
     }
 
-    fn sure(source: &str) -> String {
+    fn all_branches_agree(source: &str) -> String {
         let (text, unmovable_lines) = move_attributes(source);
         assert_eq!(unmovable_lines, [0; 0], "{source}");
         text
@@ -310,27 +314,27 @@ mod tests {
     #[test]
     fn attributes_go_in_front_of_the_name() {
         assert_eq!(
-            sure("typedef struct { int x; }\n__align__(32)\na1;"),
+            all_branches_agree("typedef struct { int x; }\n__align__(32)\na1;"),
             "typedef struct __align__(32) { int x; } a1;"
         );
         assert_eq!(
-            sure("struct a5 { int x; } /* why */ __attribute__((packed));"),
+            all_branches_agree("struct a5 { int x; } /* why */ __attribute__((packed));"),
             "struct __attribute__((packed)) a5 { int x; } /* why */ ;"
         );
         assert_eq!(
-            sure("template <class T, struct U> struct S : B<class V> { T a; } __align__ ( 8 ) s;"),
+            all_branches_agree("template <class T, struct U> struct S : B<class V> { T a; } __align__ ( 8 ) s;"),
             "template <class T, struct U> struct __align__ ( 8 ) S : B<class V> { T a; } s;"
         );
         assert_eq!(
-            sure("struct S { union { int a; } __align__(16) m; } __align__(64) s[2];"),
+            all_branches_agree("struct S { union { int a; } __align__(16) m; } __align__(64) s[2];"),
             "struct __align__(64) S { union __align__(16) { int a; } m; } s[2];"
         );
         assert_eq!(
-            sure("enum class E : int { A } __attribute__((packed, aligned(2)));"),
+            all_branches_agree("enum class E : int { A } __attribute__((packed, aligned(2)));"),
             "enum class __attribute__((packed, aligned(2))) E : int { A } ;"
         );
         assert_eq!(
-            sure("struct __align__(8) S { int a; } __attribute__((aligned(16)));"),
+            all_branches_agree("struct __align__(8) S { int a; } __attribute__((aligned(16)));"),
             "struct __attribute__((aligned(16))) __align__(8) S { int a; } ;"
         );
     }
@@ -339,13 +343,15 @@ mod tests {
     fn macros_of_attributes_are_followed() {
         let defines = "#define ALIGN(n) __align__(n) #define A16 ALIGN(16)".replace(" #", "\n#");
         let text = format!("{defines}\nstruct ALIGN(2) S {{ int x; }} A16 s; struct T {{ int x; }} ALIGN(8);\n");
-        assert!(sure(&text).ends_with("struct A16 ALIGN(2) S { int x; } s; struct ALIGN(8) T { int x; } ;"));
+        assert!(
+            all_branches_agree(&text).ends_with("struct A16 ALIGN(2) S { int x; } s; struct ALIGN(8) T { int x; } ;")
+        );
         let text = "#define DECLARE(n) struct n { \\\n int x; } \\\n __align__(16);\nDECLARE(s)";
-        assert_eq!(sure(text), "#define DECLARE(n) struct __align__(16) n { \\ int x; } \\ ; DECLARE(s)");
+        assert_eq!(all_branches_agree(text), "#define DECLARE(n) struct __align__(16) n { \\ int x; } \\ ; DECLARE(s)");
         let header = "#define PACKED __attribute__((packed))";
         let source = "struct S { int x; } PACKED;";
-        let macros = AttributeMacros::of(&[source, header]).unwrap();
-        assert_eq!(macros.apply(source).text, "struct PACKED  S { int x; }       ;");
+        let macros = AttributeMacros::find_macros(&[source, header]).unwrap();
+        assert_eq!(macros.move_in_source(source).text, "struct PACKED  S { int x; }       ;");
     }
 
     #[test]
@@ -359,7 +365,7 @@ mod tests {
             "const char *s = \"struct { } __align__(8) x;\"; // struct { } __align__(8) y;",
             "struct S s = { 1 }\n, __align__(8) t;",
         ] {
-            assert_eq!(sure(source), source.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert_eq!(all_branches_agree(source), source.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
 
@@ -368,7 +374,7 @@ mod tests {
         let same = "#if A\nstruct S { int x;\n#else\nstruct T { int x;\n#endif\nint y; }\n__align__(8);";
         assert_eq!(move_attributes(same).1, [7]);
         let inside = "struct S {\n#if A\nint x;\n#else\nlong x;\n#endif\n} __align__(8);";
-        assert!(sure(inside).starts_with("struct __align__(8) S {"));
+        assert!(all_branches_agree(inside).starts_with("struct __align__(8) S {"));
         let function = "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\n__attribute__((aligned(8))) int x();";
         assert_eq!(move_attributes(function).1, [0; 0]);
         let behind = "struct S { int x; }\n#if A\n__align__(8)\n#endif\n;";

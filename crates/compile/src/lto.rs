@@ -2,13 +2,13 @@
 
 use crate::arch::Arch;
 use crate::error::{CompileError, ErrorKind};
-use crate::nvrtc::{self, Failure, Output};
+use crate::nvrtc::{self, NvrtcFailure, NvrtcOutput};
 use crate::request::BinaryKind;
 use rtcg_cuda_sys::NvJitLinkTable;
 use rtcg_cuda_sys::nvjitlink::{LinkFailure, LinkInput, LinkSource, nvJitLinkInputType, nvJitLinkResult};
 
 /// nvJitLink, or the error that says how to get it.
-pub(crate) fn load() -> Result<&'static NvJitLinkTable, CompileError> {
+pub(crate) fn load_nvjitlink() -> Result<&'static NvJitLinkTable, CompileError> {
     NvJitLinkTable::load().map_err(|error| {
         let message = format!("link-time optimisation (-dlto) needs nvJitLink: {error}");
         CompileError::new(ErrorKind::CompilerMissing, message)
@@ -16,11 +16,11 @@ pub(crate) fn load() -> Result<&'static NvJitLinkTable, CompileError> {
 }
 
 /// The options of NVRTC that nvJitLink needs too, since it generates the code.
-pub(crate) fn options(nvrtc: &[String]) -> Vec<String> {
-    nvrtc.iter().flat_map(|option| translate(option)).collect()
+pub(crate) fn linker_options(nvrtc: &[String]) -> Vec<String> {
+    nvrtc.iter().flat_map(|option| translate_option(option)).collect()
 }
 
-fn translate(option: &str) -> Vec<String> {
+fn translate_option(option: &str) -> Vec<String> {
     let number = |value: &str| if value == "true" { "1" } else { "0" };
     let named = match option.split_once('=') {
         Some(("--ftz", value)) => format!("-ftz={}", number(value)),
@@ -41,21 +41,21 @@ fn translate(option: &str) -> Vec<String> {
 }
 
 /// Makes the binary of one program of LTO-IR. `nvrtc` are the options that it was compiled with.
-pub(crate) fn finish(
+pub(crate) fn link_ltoir(
     table: &NvJitLinkTable,
-    mut output: Output,
+    mut output: NvrtcOutput,
     name: &str,
     arch: Option<Arch>,
     kind: BinaryKind,
     nvrtc: &[String],
-) -> Result<Output, Failure> {
+) -> Result<NvrtcOutput, NvrtcFailure> {
     let mut options = vec!["-lto".to_owned()];
     options.extend(arch.map(|arch| format!("-arch={}", arch.real())));
     options.extend((kind == BinaryKind::Ptx).then(|| "-ptx".to_owned()));
-    options.extend(self::options(nvrtc));
+    options.extend(self::linker_options(nvrtc));
     let input =
         LinkInput { kind: nvJitLinkInputType::NVJITLINK_INPUT_LTOIR, source: LinkSource::Bytes(&output.bytes), name };
-    let linked = table.link(&[input], &options).map_err(failure)?;
+    let linked = table.link_inputs(&[input], &options).map_err(compile_failure)?;
     output.bytes = linked.bytes;
     if kind == BinaryKind::Ptx {
         nvrtc::mark_unfused(&mut output.bytes, nvrtc);
@@ -66,7 +66,7 @@ pub(crate) fn finish(
     Ok(output)
 }
 
-fn failure(failure: LinkFailure) -> Failure {
+fn compile_failure(failure: LinkFailure) -> NvrtcFailure {
     let kind = match failure.code {
         nvJitLinkResult::NVJITLINK_ERROR_UNRECOGNIZED_OPTION
         | nvJitLinkResult::NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS => ErrorKind::Option,
@@ -77,16 +77,16 @@ fn failure(failure: LinkFailure) -> Failure {
         _ => ErrorKind::Io,
     };
     let message = format!("link-time optimisation failed: {} returned {:?}", failure.call, failure.code);
-    Failure { kind, message, log: failure.log }
+    NvrtcFailure { kind, message, log: failure.log }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::options;
+    use super::linker_options;
 
     #[test]
     fn options_that_code_generation_needs_go_to_the_link() {
-        let told = |given: &[&str]| options(&given.iter().map(|o| o.to_string()).collect::<Vec<_>>());
+        let told = |given: &[&str]| linker_options(&given.iter().map(|o| o.to_string()).collect::<Vec<_>>());
         assert_eq!(told(&["--fmad=false", "--define-macro=X=true"]), ["-fma=0"]);
         assert_eq!(told(&["--use_fast_math"]), ["-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"]);
         assert_eq!(told(&["--maxrregcount=32", "--generate-line-info"]), ["-maxrregcount=32", "-lineinfo"]);

@@ -1,7 +1,7 @@
 //! Running nvcc as a process, for users who name it or use an option that only it knows.
 
 use crate::error::{CompileError, ErrorKind};
-use crate::includes::{Dependency, Stamp};
+use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, CompileRequest};
 use crate::shims;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// nvcc's path.
-pub(crate) fn find(name: &str) -> Result<PathBuf, CompileError> {
+pub(crate) fn find_nvcc(name: &str) -> Result<PathBuf, CompileError> {
     rtcg_cuda_sys::find_nvcc(name).map_err(|e| CompileError::new(ErrorKind::CompilerMissing, e.to_string()))
 }
 
 /// The output of `nvcc --version`.
-pub(crate) fn version(nvcc: &Path) -> Result<String, CompileError> {
+pub(crate) fn nvcc_version(nvcc: &Path) -> Result<String, CompileError> {
     let output = Command::new(nvcc).arg("--version").output();
     let output = output.map_err(|e| {
         CompileError::new(ErrorKind::CompilerMissing, format!("{} could not be started: {e}", nvcc.display()))
@@ -24,13 +24,13 @@ pub(crate) fn version(nvcc: &Path) -> Result<String, CompileError> {
 
 /// What identifies the compiler in the cache besides its version: the file of the program. Its
 /// contents are not read, only its stamp.
-pub(crate) fn identity(program: &Path) -> Option<Dependency> {
-    let stamp = Stamp::of(&std::fs::metadata(program).ok()?);
-    Some(Dependency { path: program.to_owned(), checksum: [0; 16], stamp })
+pub(crate) fn compiler_identity(program: &Path) -> Option<FileDependency> {
+    let stamp = FileStamp::from_metadata(&std::fs::metadata(program).ok()?);
+    Some(FileDependency { path: program.to_owned(), checksum: [0; 16], stamp })
 }
 
 /// What nvcc gave, with the files it read.
-pub(crate) struct Output {
+pub(crate) struct NvccOutput {
     pub(crate) artifact: Artifact,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) dir: PathBuf,
@@ -38,22 +38,22 @@ pub(crate) struct Output {
 
 /// Compiles `text` (the request's source, wrapped) in a directory of its own, which the caller
 /// removes.
-pub(crate) fn run(
+pub(crate) fn run_nvcc(
     nvcc: &Path,
     request: &CompileRequest,
     text: &str,
     include_dirs: &[PathBuf],
-) -> Result<Output, CompileError> {
+) -> Result<NvccOutput, CompileError> {
     let dir =
         working_dir().map_err(|e| CompileError::new(ErrorKind::Io, format!("no directory to compile in: {e}")))?;
-    let result = run_in(&dir, nvcc, request, text, include_dirs);
+    let result = run_nvcc_in(&dir, nvcc, request, text, include_dirs);
     if result.is_err() && !request.keep {
         let _ = std::fs::remove_dir_all(&dir);
     }
-    result.map(|(artifact, files)| Output { artifact, files, dir })
+    result.map(|(artifact, files)| NvccOutput { artifact, files, dir })
 }
 
-fn run_in(
+fn run_nvcc_in(
     dir: &Path,
     nvcc: &Path,
     request: &CompileRequest,
@@ -64,10 +64,10 @@ fn run_in(
     let own = dir.join("include");
     std::fs::create_dir_all(&own).map_err(io)?;
     for name in ["pycuda-complex.hpp", "pycuda-complex-impl.hpp", "pycuda-helpers.hpp"] {
-        std::fs::write(own.join(name), shims::find(name).unwrap_or_default()).map_err(io)?;
+        std::fs::write(own.join(name), shims::find_shim(name).unwrap_or_default()).map_err(io)?;
     }
     std::fs::write(dir.join(&request.name), text).map_err(io)?;
-    let kind = request.target.kind.name();
+    let kind = request.target.kind.extension();
     let mut arguments = vec![format!("--{kind}")];
     arguments.extend(request.options.iter().filter(|o| !o.trim().is_empty()).cloned());
     let names_arch =
@@ -94,7 +94,7 @@ fn run_in(
     }
     let bytes = std::fs::read(dir.join(format!("output.{kind}"))).map_err(io)?;
     let rule = std::fs::read_to_string(dir.join("dependencies")).unwrap_or_default();
-    let files = dependencies(&rule).into_iter().map(|f| dir.join(f)).filter(|f| !f.starts_with(dir)).collect();
+    let files = parse_make_rule(&rule).into_iter().map(|f| dir.join(f)).filter(|f| !f.starts_with(dir)).collect();
     let artifact = Artifact {
         bytes: Arc::from(bytes),
         kind: request.target.kind,
@@ -106,7 +106,7 @@ fn run_in(
 }
 
 /// The prerequisites of a make rule.
-fn dependencies(rule: &str) -> Vec<String> {
+fn parse_make_rule(rule: &str) -> Vec<String> {
     let rule = rule.replace("\\\r\n", " ").replace("\\\n", " ");
     let Some((_, list)) = rule.split_once(": ") else { return Vec::new() };
     let mut files = vec![String::new()];
@@ -128,9 +128,9 @@ fn dependencies(rule: &str) -> Vec<String> {
 /// A new empty directory.
 pub(crate) fn working_dir() -> std::io::Result<PathBuf> {
     use std::sync::atomic::{AtomicU64, Ordering};
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    static N_WORKING_DIRS: AtomicU64 = AtomicU64::new(0);
     loop {
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let count = N_WORKING_DIRS.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("rtcg-{}-{count}", std::process::id()));
         match std::fs::create_dir(&dir) {
             Ok(()) => return Ok(dir),
@@ -142,12 +142,12 @@ pub(crate) fn working_dir() -> std::io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::dependencies;
+    use super::parse_make_rule;
 
     #[test]
     fn make_rules_are_read() {
         let rule = "output.cubin : kernel.cu \\\n    /usr/include/a.h \\\n    /with\\ blank/b.h\n";
-        assert_eq!(dependencies(rule), ["kernel.cu", "/usr/include/a.h", "/with blank/b.h"]);
-        assert!(dependencies("").is_empty());
+        assert_eq!(parse_make_rule(rule), ["kernel.cu", "/usr/include/a.h", "/with blank/b.h"]);
+        assert!(parse_make_rule("").is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Running NVRTC: the only file of this crate that calls into a C library.
 //!
-//! A program object lives inside [`Program`], which destroys it; strings passed in are kept alive
+//! A program object lives inside [`NvrtcProgram`], which destroys it; strings passed in are kept alive
 //! by the caller of each function below for the length of the call, which is all NVRTC needs.
 #![allow(unsafe_code)]
 
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// NVRTC looks for quoted headers in the directory of the program's name, which would be the
 /// current directory. The source is no file, so its name gets a directory that does not exist.
 /// (`--no-source-include` is of no use: it also forbids headers to include others of their directory.)
-const NOWHERE: &str = "/rtcg-no-directory/";
+const NONEXISTENT_DIR: &str = "/rtcg-no-directory/";
 
 /// One run of NVRTC.
-pub(crate) struct Job<'a> {
+pub(crate) struct NvrtcJob<'a> {
     pub(crate) source: &'a str,
     pub(crate) name: &'a str,
     pub(crate) headers: &'a [(String, String)],
@@ -28,25 +28,25 @@ pub(crate) struct Job<'a> {
 }
 
 /// What a run gave.
-pub(crate) struct Output {
+pub(crate) struct NvrtcOutput {
     pub(crate) bytes: Vec<u8>,
     pub(crate) log: String,
     pub(crate) lowered_names: Vec<(String, String)>,
 }
 
 /// Why a run failed, with NVRTC's log.
-pub(crate) struct Failure {
+pub(crate) struct NvrtcFailure {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
     pub(crate) log: String,
 }
 
-struct Program {
+struct NvrtcProgram {
     nvrtc: &'static NvrtcTable,
     handle: nvrtcProgram,
 }
 
-impl Drop for Program {
+impl Drop for NvrtcProgram {
     fn drop(&mut self) {
         // SAFETY: the handle came from nvrtcCreateProgram and is destroyed once, here.
         let _ = unsafe { self.nvrtc.nvrtcDestroyProgram(&raw mut self.handle) };
@@ -54,12 +54,12 @@ impl Drop for Program {
 }
 
 /// NVRTC, or the error that says how to get it.
-pub(crate) fn load() -> Result<&'static NvrtcTable, CompileError> {
+pub(crate) fn load_nvrtc() -> Result<&'static NvrtcTable, CompileError> {
     NvrtcTable::load().map_err(|e| CompileError::new(ErrorKind::CompilerMissing, e.to_string()))
 }
 
 /// `NVRTC 13.0`.
-pub(crate) fn describe(nvrtc: &NvrtcTable) -> String {
+pub(crate) fn nvrtc_version_text(nvrtc: &NvrtcTable) -> String {
     match nvrtc.version() {
         Some((major, minor)) => format!("NVRTC {major}.{minor}"),
         None => "NVRTC of unknown version".to_owned(),
@@ -68,7 +68,11 @@ pub(crate) fn describe(nvrtc: &NvrtcTable) -> String {
 
 /// The architecture and form that this NVRTC can give for what is wanted. A device newer than the
 /// compiler gets PTX for the newest architecture that the compiler knows.
-pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(Arch, BinaryKind), CompileError> {
+pub(crate) fn fit_arch_and_kind(
+    nvrtc: &NvrtcTable,
+    arch: Arch,
+    kind: BinaryKind,
+) -> Result<(Arch, BinaryKind), CompileError> {
     let known = nvrtc.supported_archs();
     let (Some(&oldest), Some(&newest)) = (known.iter().min(), known.iter().max()) else {
         return Ok((arch, kind));
@@ -79,7 +83,7 @@ pub(crate) fn fit(nvrtc: &NvrtcTable, arch: Arch, kind: BinaryKind) -> Result<(A
     if arch.number < oldest {
         let message = format!(
             "{} compiles for sm_{oldest} and newer, not for {}; an older compiler does (pip install nvidia-cuda-nvrtc-cu12)",
-            describe(nvrtc),
+            nvrtc_version_text(nvrtc),
             arch.real()
         );
         return Err(CompileError::new(ErrorKind::Unsupported, message));
@@ -105,7 +109,7 @@ pub(crate) fn mark_unfused(ptx: &mut Vec<u8>, options: &[String]) {
 static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
 
 /// Compiles.
-pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failure> {
+pub(crate) fn compile_program(nvrtc: &'static NvrtcTable, job: &NvrtcJob) -> Result<NvrtcOutput, NvrtcFailure> {
     if !HAS_NO_CACHE_OPTION.load(Ordering::Relaxed) {
         return run_with(nvrtc, job, job.options);
     }
@@ -120,26 +124,26 @@ pub(crate) fn run(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Output, Failu
     }
 }
 
-fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result<Output, Failure> {
-    let program = create(nvrtc, job)?;
+fn run_with(nvrtc: &'static NvrtcTable, job: &NvrtcJob, options: &[String]) -> Result<NvrtcOutput, NvrtcFailure> {
+    let program = create_program(nvrtc, job)?;
     for expression in job.name_expressions {
         let text = c_string(expression)?;
         // SAFETY: a valid program and a NUL-terminated string.
         let code = unsafe { nvrtc.nvrtcAddNameExpression(program.handle, text.as_ptr()) };
-        check(nvrtc, code, "nvrtcAddNameExpression", &program)?;
+        check_result(nvrtc, code, "nvrtcAddNameExpression", &program)?;
     }
     let options = options.iter().map(|o| c_string(o)).collect::<Result<Vec<_>, _>>()?;
     let pointers: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
     // SAFETY: a valid program and as many NUL-terminated strings as stated.
     let code = unsafe { nvrtc.nvrtcCompileProgram(program.handle, pointers.len() as c_int, pointers.as_ptr()) };
-    let log = log(&program);
+    let log = program_log(&program);
     if !code.is_success() {
-        return Err(failure(nvrtc, code, log));
+        return Err(nvrtc_failure(nvrtc, code, log));
     }
     let bytes = match job.kind {
         BinaryKind::LtoIr => {
             // SAFETY: the two calls write a size, and that many bytes.
-            fetch(
+            fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetLTOIRSize(program.handle, n) },
                 |p| unsafe {
                     // SAFETY: as above.
@@ -149,7 +153,7 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
         }
         BinaryKind::Cubin => {
             // SAFETY: the two calls write a size, and that many bytes.
-            fetch(
+            fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetCUBINSize(program.handle, n) },
                 |p| unsafe {
                     // SAFETY: as above.
@@ -159,7 +163,7 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
         }
         _ => {
             // SAFETY: the two calls write a size, and that many bytes.
-            fetch(
+            fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetPTXSize(program.handle, n) },
                 |p| unsafe {
                     // SAFETY: as above.
@@ -168,29 +172,30 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &Job, options: &[String]) -> Result
             )
         }
     };
-    let mut bytes = bytes.map_err(|code| failure(nvrtc, code, log.clone()))?;
+    let mut bytes = bytes.map_err(|code| nvrtc_failure(nvrtc, code, log.clone()))?;
     if job.kind == BinaryKind::Ptx && bytes.last() == Some(&0) {
         bytes.pop();
     }
     if bytes.is_empty() {
-        let message = format!("NVRTC gave no {}; it holds no code for the architecture asked for", job.kind.name());
-        return Err(Failure { kind: ErrorKind::Unsupported, message, log });
+        let message =
+            format!("NVRTC gave no {}; it holds no code for the architecture asked for", job.kind.extension());
+        return Err(NvrtcFailure { kind: ErrorKind::Unsupported, message, log });
     }
     if job.kind == BinaryKind::Ptx {
         mark_unfused(&mut bytes, job.options);
     }
     let lowered_names = lowered_names(&program, job.name_expressions)?;
-    Ok(Output { bytes, log, lowered_names })
+    Ok(NvrtcOutput { bytes, log, lowered_names })
 }
 
-fn create(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Program, Failure> {
+fn create_program(nvrtc: &'static NvrtcTable, job: &NvrtcJob) -> Result<NvrtcProgram, NvrtcFailure> {
     let source = c_string(job.source)?;
-    let name = c_string(&format!("{NOWHERE}{}", job.name))?;
+    let name = c_string(&format!("{NONEXISTENT_DIR}{}", job.name))?;
     let names = job.headers.iter().map(|h| c_string(&h.0)).collect::<Result<Vec<_>, _>>()?;
     let texts = job.headers.iter().map(|h| c_string(&h.1)).collect::<Result<Vec<_>, _>>()?;
     let name_pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
     let text_pointers: Vec<*const c_char> = texts.iter().map(|t| t.as_ptr()).collect();
-    let mut program = Program { nvrtc, handle: nvrtcProgram(ptr::null_mut()) };
+    let mut program = NvrtcProgram { nvrtc, handle: nvrtcProgram(ptr::null_mut()) };
     // SAFETY: all strings are NUL-terminated, both lists have the stated length, and NVRTC copies
     // what it keeps.
     let code = unsafe {
@@ -208,18 +213,18 @@ fn create(nvrtc: &'static NvrtcTable, job: &Job) -> Result<Program, Failure> {
     }
     // There is nothing to destroy.
     std::mem::forget(program);
-    Err(failure(nvrtc, code, String::new()))
+    Err(nvrtc_failure(nvrtc, code, String::new()))
 }
 
-fn c_string(text: &str) -> Result<CString, Failure> {
-    CString::new(text).map_err(|_| Failure {
+fn c_string(text: &str) -> Result<CString, NvrtcFailure> {
+    CString::new(text).map_err(|_| NvrtcFailure {
         kind: ErrorKind::Source,
         message: "the source, an option or a name contains a NUL character".to_owned(),
         log: String::new(),
     })
 }
 
-fn fetch(
+fn fetch_bytes(
     size: impl FnOnce(*mut usize) -> nvrtcResult,
     get: impl FnOnce(*mut c_char) -> nvrtcResult,
 ) -> Result<Vec<u8>, nvrtcResult> {
@@ -233,9 +238,9 @@ fn fetch(
     if code.is_success() { Ok(bytes) } else { Err(code) }
 }
 
-fn log(program: &Program) -> String {
+fn program_log(program: &NvrtcProgram) -> String {
     // SAFETY: the two calls write a size, and that many bytes.
-    let bytes = fetch(
+    let bytes = fetch_bytes(
         |n| unsafe { program.nvrtc.nvrtcGetProgramLogSize(program.handle, n) },
         |p| unsafe {
             // SAFETY: as above.
@@ -244,17 +249,17 @@ fn log(program: &Program) -> String {
     );
     let bytes = bytes.unwrap_or_default();
     let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).replace(NOWHERE, "")
+    String::from_utf8_lossy(text).replace(NONEXISTENT_DIR, "")
 }
 
-fn lowered_names(program: &Program, expressions: &[String]) -> Result<Vec<(String, String)>, Failure> {
+fn lowered_names(program: &NvrtcProgram, expressions: &[String]) -> Result<Vec<(String, String)>, NvrtcFailure> {
     let mut names = Vec::with_capacity(expressions.len());
     for expression in expressions {
         let text = c_string(expression)?;
         let mut name: *const c_char = ptr::null();
         // SAFETY: a valid program, a NUL-terminated string, room for one pointer.
         let code = unsafe { program.nvrtc.nvrtcGetLoweredName(program.handle, text.as_ptr(), &raw mut name) };
-        check(program.nvrtc, code, &format!("the name expression {expression:?}"), program)?;
+        check_result(program.nvrtc, code, &format!("the name expression {expression:?}"), program)?;
         // SAFETY: on success a NUL-terminated string that lives as long as the program.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
         names.push((expression.clone(), name));
@@ -262,16 +267,16 @@ fn lowered_names(program: &Program, expressions: &[String]) -> Result<Vec<(Strin
     Ok(names)
 }
 
-fn check(nvrtc: &NvrtcTable, code: nvrtcResult, what: &str, program: &Program) -> Result<(), Failure> {
+fn check_result(nvrtc: &NvrtcTable, code: nvrtcResult, what: &str, program: &NvrtcProgram) -> Result<(), NvrtcFailure> {
     if code.is_success() {
         return Ok(());
     }
-    let mut failure = failure(nvrtc, code, log(program));
+    let mut failure = nvrtc_failure(nvrtc, code, program_log(program));
     failure.message = format!("{what}: {}", failure.message);
     Err(failure)
 }
 
-fn failure(nvrtc: &NvrtcTable, code: nvrtcResult, log: String) -> Failure {
+fn nvrtc_failure(nvrtc: &NvrtcTable, code: nvrtcResult, log: String) -> NvrtcFailure {
     let kind = match code {
         nvrtcResult::NVRTC_ERROR_INVALID_OPTION => ErrorKind::Option,
         nvrtcResult::NVRTC_ERROR_COMPILATION
@@ -282,12 +287,12 @@ fn failure(nvrtc: &NvrtcTable, code: nvrtcResult, log: String) -> Failure {
     };
     let text = nvrtc.error_string(code);
     let message = match code {
-        nvrtcResult::NVRTC_ERROR_COMPILATION => format!("{} refused the source", describe(nvrtc)),
+        nvrtcResult::NVRTC_ERROR_COMPILATION => format!("{} refused the source", nvrtc_version_text(nvrtc)),
         nvrtcResult::NVRTC_ERROR_INVALID_OPTION => match log.trim().lines().next() {
-            Some(line) => format!("{}: {}", describe(nvrtc), line.trim_start_matches("nvrtc: error: ")),
-            None => format!("{} refused an option", describe(nvrtc)),
+            Some(line) => format!("{}: {}", nvrtc_version_text(nvrtc), line.trim_start_matches("nvrtc: error: ")),
+            None => format!("{} refused an option", nvrtc_version_text(nvrtc)),
         },
-        _ => format!("{} failed: {text}", describe(nvrtc)),
+        _ => format!("{} failed: {text}", nvrtc_version_text(nvrtc)),
     };
-    Failure { kind, message, log }
+    NvrtcFailure { kind, message, log }
 }

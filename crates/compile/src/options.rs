@@ -22,8 +22,8 @@ pub fn default_options() -> Vec<String> {
 /// # Errors
 /// Options that cannot be understood.
 pub fn lto_options(options: &[String]) -> Result<Option<Vec<String>>, CompileError> {
-    let translated = translate(options, BinaryKind::LtoIr)?;
-    Ok(translated.lto.is_some().then(|| crate::lto::options(&translated.nvrtc)))
+    let translated = translate_options(options, BinaryKind::LtoIr)?;
+    Ok(translated.lto.is_some().then(|| crate::lto::linker_options(&translated.nvrtc)))
 }
 
 /// Options in NVRTC's terms.
@@ -54,7 +54,7 @@ pub(crate) struct TranslatedOptions {
 
 /// How an option is written down in [`OPTION_RULES`]: with a value, and what becomes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rule {
+enum OptionRule {
     /// A flag that NVRTC has under this name.
     Flag(&'static str),
     /// A flag without meaning here.
@@ -66,16 +66,16 @@ enum Rule {
     /// Only nvcc knows it; flag, or with a value.
     NvccFlag,
     NvccValue,
-    /// Treated by name in `Translator::special`; all take values.
+    /// Treated by name in `OptionTranslator::apply_special`; all take values.
     Special(&'static str),
     /// A flag treated by name.
     SpecialFlag(&'static str),
 }
 
-use Rule::*;
+use OptionRule::*;
 
 /// Options by all their spellings.
-const OPTION_RULES: &[(&[&str], Rule)] = &[
+const OPTION_RULES: &[(&[&str], OptionRule)] = &[
     (&["-D", "--define-macro"], Special("define")),
     (&["-U", "--undefine-macro"], Special("undefine")),
     (&["-I", "--include-path", "-isystem", "--system-include"], Special("include-dir")),
@@ -160,49 +160,49 @@ const OPTION_RULES: &[(&[&str], Rule)] = &[
 ];
 
 /// Single-letter options whose value may follow without a separator.
-const JOINED: &[&str] = &["-D", "-U", "-I", "-O", "-L", "-l"];
+const JOINED_VALUE_OPTIONS: &[&str] = &["-D", "-U", "-I", "-O", "-L", "-l"];
 
-struct Translator<'a> {
+struct OptionTranslator<'a> {
     rest: std::slice::Iter<'a, String>,
     kind: BinaryKind,
     out: TranslatedOptions,
 }
 
 /// Translates options. An error is an option that cannot be understood by any compiler.
-pub(crate) fn translate(options: &[String], kind: BinaryKind) -> Result<TranslatedOptions, CompileError> {
-    let mut translator = Translator { rest: options.iter(), kind, out: TranslatedOptions::default() };
+pub(crate) fn translate_options(options: &[String], kind: BinaryKind) -> Result<TranslatedOptions, CompileError> {
+    let mut translator = OptionTranslator { rest: options.iter(), kind, out: TranslatedOptions::default() };
     while let Some(option) = translator.rest.next() {
         let option = option.trim();
         if !option.is_empty() {
-            translator.option(option)?;
+            translator.translate_option(option)?;
         }
     }
     Ok(translator.out)
 }
 
-fn find(name: &str) -> Option<Rule> {
+fn find_rule(name: &str) -> Option<OptionRule> {
     OPTION_RULES.iter().find(|(names, _)| names.contains(&name)).map(|(_, rule)| *rule)
 }
 
-impl Translator<'_> {
-    fn option(&mut self, option: &str) -> Result<(), CompileError> {
-        if let Some(rule) = find(option) {
-            return self.apply(rule, option, None);
+impl OptionTranslator<'_> {
+    fn translate_option(&mut self, option: &str) -> Result<(), CompileError> {
+        if let Some(rule) = find_rule(option) {
+            return self.apply_rule(rule, option, None);
         }
         if let Some((name, value)) = option.split_once('=')
-            && let Some(rule) = find(name)
+            && let Some(rule) = find_rule(name)
         {
-            return self.apply(rule, name, Some(value));
+            return self.apply_rule(rule, name, Some(value));
         }
         // One string may hold an option and its value: "-arch sm_80", "-I /some/dir".
         if let Some((name, value)) = option.split_once(char::is_whitespace)
-            && let Some(rule) = find(name)
+            && let Some(rule) = find_rule(name)
         {
-            return self.apply(rule, name, Some(value.trim()));
+            return self.apply_rule(rule, name, Some(value.trim()));
         }
-        for name in JOINED {
-            if let (Some(value), Some(rule)) = (option.strip_prefix(name), find(name)) {
-                return self.apply(rule, name, Some(value));
+        for name in JOINED_VALUE_OPTIONS {
+            if let (Some(value), Some(rule)) = (option.strip_prefix(name), find_rule(name)) {
+                return self.apply_rule(rule, name, Some(value));
             }
         }
         self.nvcc_only(option);
@@ -213,15 +213,15 @@ impl Translator<'_> {
         self.out.nvcc_only.get_or_insert_with(|| option.to_owned());
     }
 
-    fn value(&mut self, name: &str, given: Option<&str>) -> Result<String, CompileError> {
+    fn option_value(&mut self, name: &str, given: Option<&str>) -> Result<String, CompileError> {
         let value = match given {
             Some(value) => Some(value.to_owned()),
             None => self.rest.next().map(|v| v.trim().to_owned()),
         };
-        value.filter(|v| !v.is_empty()).ok_or_else(|| CompileError::option(format!("option {name} needs a value")))
+        value.filter(|v| !v.is_empty()).ok_or_else(|| CompileError::bad_option(format!("option {name} needs a value")))
     }
 
-    fn apply(&mut self, rule: Rule, name: &str, given: Option<&str>) -> Result<(), CompileError> {
+    fn apply_rule(&mut self, rule: OptionRule, name: &str, given: Option<&str>) -> Result<(), CompileError> {
         match rule {
             Flag(nvrtc) if given.is_none() => self.out.nvrtc.push(nvrtc.to_owned()),
             DropFlag if given.is_none() => {}
@@ -231,27 +231,27 @@ impl Translator<'_> {
             Flag(_) if given == Some("false") => {}
             Flag(_) | DropFlag | SpecialFlag(_) => {
                 let value = given.unwrap_or_default();
-                return Err(CompileError::option(format!("option {name} takes no value, but {value:?} was given")));
+                return Err(CompileError::bad_option(format!("option {name} takes no value, but {value:?} was given")));
             }
             NvccFlag => self.nvcc_only(name),
             Value(nvrtc) => {
-                let value = self.value(name, given)?;
+                let value = self.option_value(name, given)?;
                 self.out.nvrtc.push(format!("{nvrtc}={value}"));
             }
-            DropValue => drop(self.value(name, given)?),
+            DropValue => drop(self.option_value(name, given)?),
             NvccValue => {
-                let value = self.value(name, given)?;
+                let value = self.option_value(name, given)?;
                 self.nvcc_only(&format!("{name} {value}"));
             }
             Special(what) => {
-                let value = self.value(name, given)?;
-                self.special(what, name, &value)?;
+                let value = self.option_value(name, given)?;
+                self.apply_special(what, name, &value)?;
             }
         }
         Ok(())
     }
 
-    fn special(&mut self, what: &str, name: &str, value: &str) -> Result<(), CompileError> {
+    fn apply_special(&mut self, what: &str, name: &str, value: &str) -> Result<(), CompileError> {
         let out = &mut self.out;
         match what {
             "define" => {
@@ -270,9 +270,9 @@ impl Translator<'_> {
             "undefine" => out.nvrtc.push(format!("--undefine-macro={value}")),
             "include-dir" => out.include_dirs.push(PathBuf::from(value)),
             "include" => out.forced_includes.push(value.to_owned()),
-            "arch" => self.arch(name, value)?,
-            "code" => value.split(',').try_for_each(|code| self.code(name, code))?,
-            "gencode" => self.gencode(name, value)?,
+            "arch" => self.translate_arch(name, value)?,
+            "code" => value.split(',').try_for_each(|code| self.translate_code(name, code))?,
+            "gencode" => self.translate_gencode(name, value)?,
             "machine" if value == "64" => {}
             "machine" => return Err(unsupported_32_bit()),
             "compiler-options" => {
@@ -324,62 +324,62 @@ impl Translator<'_> {
             "resource-usage" => self.out.nvrtc.push("--ptxas-options=-v".to_owned()),
             "m32" => return Err(unsupported_32_bit()),
             "lto" => self.out.lto = Some(name.to_owned()),
-            asked if asked == self.kind.name() => {}
+            asked if asked == self.kind.extension() => {}
             asked => {
-                return Err(CompileError::option(format!(
+                return Err(CompileError::bad_option(format!(
                     "option {name} asks for {asked}, but target {} was requested",
-                    self.kind.name()
+                    self.kind.extension()
                 )));
             }
         }
         Ok(())
     }
 
-    fn arch(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+    fn translate_arch(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
         if matches!(value, "native" | "all" | "all-major") {
             // The device that the caller compiles for is the one meant.
             return Ok(());
         }
-        self.out.arch = Some(parse(name, value)?);
+        self.out.arch = Some(parse_arch(name, value)?);
         Ok(())
     }
 
-    fn code(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
-        let arch = parse(name, value)?;
+    fn translate_code(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+        let arch = parse_arch(name, value)?;
         let codes = if value.starts_with("compute_") { &mut self.out.virtual_codes } else { &mut self.out.real_codes };
         codes.push(arch);
         Ok(())
     }
 
-    fn gencode(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
+    fn translate_gencode(&mut self, name: &str, value: &str) -> Result<(), CompileError> {
         let mut codes_seen = false;
         // Inside code=[a,b] the comma does not separate keys.
         for part in value.split(',') {
             let (key, text) = part.split_once('=').unwrap_or(("code", part));
             let text = text.trim_matches(['[', ']', '"', '\'']);
             match key.trim() {
-                "arch" => drop(parse(name, text)?),
+                "arch" => drop(parse_arch(name, text)?),
                 "code" => {
                     codes_seen = true;
-                    self.code(name, text)?;
+                    self.translate_code(name, text)?;
                 }
-                _ => return Err(CompileError::option(format!("option {name}: cannot understand {value:?}"))),
+                _ => return Err(CompileError::bad_option(format!("option {name}: cannot understand {value:?}"))),
             }
         }
         if !codes_seen {
             let arch = value.trim_start_matches("arch=");
-            self.code(name, arch)?;
+            self.translate_code(name, arch)?;
         }
         Ok(())
     }
 }
 
-fn parse(name: &str, value: &str) -> Result<Arch, CompileError> {
-    value.parse().map_err(|e| CompileError::option(format!("option {name}: {e}")))
+fn parse_arch(name: &str, value: &str) -> Result<Arch, CompileError> {
+    value.parse().map_err(|e| CompileError::bad_option(format!("option {name}: {e}")))
 }
 
 fn unsupported_32_bit() -> CompileError {
-    CompileError::option("option -m32: CUDA has had no 32-bit device code since version 12")
+    CompileError::bad_option("option -m32: CUDA has had no 32-bit device code since version 12")
 }
 
 impl TranslatedOptions {
@@ -413,7 +413,10 @@ impl TranslatedOptions {
             .chain(self.virtual_codes.iter().map(|c| c.virtual_name()))
             .collect();
         let codes = codes.join(", ");
-        Err(CompileError::option(format!("none of the architectures asked for ({codes}) runs on {}", device.real())))
+        Err(CompileError::bad_option(format!(
+            "none of the architectures asked for ({codes}) runs on {}",
+            device.real()
+        )))
     }
 }
 

@@ -2,46 +2,46 @@
 
 use super::*;
 
-fn strings(options: &[&str]) -> Vec<String> {
+fn to_strings(options: &[&str]) -> Vec<String> {
     options.iter().map(|o| o.to_string()).collect()
 }
 
-fn nvrtc(options: &[&str]) -> Vec<String> {
-    let translated = translate(&strings(options), BinaryKind::Cubin).unwrap();
+fn nvrtc_options(options: &[&str]) -> Vec<String> {
+    let translated = translate_options(&to_strings(options), BinaryKind::Cubin).unwrap();
     assert_eq!(translated.nvcc_only, None, "{options:?}");
     translated.nvrtc
 }
 
 fn only_nvcc(options: &[&str]) -> Option<String> {
-    translate(&strings(options), BinaryKind::Cubin).unwrap().nvcc_only
+    translate_options(&to_strings(options), BinaryKind::Cubin).unwrap().nvcc_only
 }
 
-fn error(options: &[&str]) -> String {
-    translate(&strings(options), BinaryKind::Cubin).unwrap_err().message
+fn option_error(options: &[&str]) -> String {
+    translate_options(&to_strings(options), BinaryKind::Cubin).unwrap_err().message
 }
 
 #[test]
 fn options_of_the_device_compiler_are_kept() {
-    assert_eq!(nvrtc(&["-lineinfo"]), ["--generate-line-info"]);
-    assert_eq!(nvrtc(&["-use_fast_math", "--use_fast_math"]), ["--use_fast_math"; 2]);
+    assert_eq!(nvrtc_options(&["-lineinfo"]), ["--generate-line-info"]);
+    assert_eq!(nvrtc_options(&["-use_fast_math", "--use_fast_math"]), ["--use_fast_math"; 2]);
     for spelling in
         [&["-maxrregcount", "32"][..], &["-maxrregcount=32"], &["--maxrregcount 32"], &["--maxrregcount=32"]]
     {
-        assert_eq!(nvrtc(spelling), ["--maxrregcount=32"]);
+        assert_eq!(nvrtc_options(spelling), ["--maxrregcount=32"]);
     }
-    assert_eq!(nvrtc(&["-std=c++14"]), ["--std=c++14"]);
-    assert_eq!(nvrtc(&["--std", "c++20"]), ["--std=c++20"]);
-    assert_eq!(nvrtc(&["-Xptxas", "-v,-dlcm=cg"]), ["--ptxas-options=-v", "--ptxas-options=-dlcm=cg"]);
-    assert_eq!(nvrtc(&["--ptxas-options=-O1"]), ["--ptxas-options=-O1"]);
+    assert_eq!(nvrtc_options(&["-std=c++14"]), ["--std=c++14"]);
+    assert_eq!(nvrtc_options(&["--std", "c++20"]), ["--std=c++20"]);
+    assert_eq!(nvrtc_options(&["-Xptxas", "-v,-dlcm=cg"]), ["--ptxas-options=-v", "--ptxas-options=-dlcm=cg"]);
+    assert_eq!(nvrtc_options(&["--ptxas-options=-O1"]), ["--ptxas-options=-O1"]);
     assert_eq!(
-        nvrtc(&["-DA", "-D", "B=1", "-D C=2", "--define-macro=D=3", "-UA"]),
+        nvrtc_options(&["-DA", "-D", "B=1", "-D C=2", "--define-macro=D=3", "-UA"]),
         ["--define-macro=A", "--define-macro=B=1", "--define-macro=C=2", "--define-macro=D=3", "--undefine-macro=A"]
     );
     assert_eq!(
-        nvrtc(&["-rdc=true", "-ftz=true", "--fmad=false", "-G", "-w"]),
+        nvrtc_options(&["-rdc=true", "-ftz=true", "--fmad=false", "-G", "-w"]),
         ["--relocatable-device-code=true", "--ftz=true", "--fmad=false", "--device-debug", "--disable-warnings"]
     );
-    assert_eq!(nvrtc(&["-diag-suppress", "177,550"]), ["--diag-suppress=177,550"]);
+    assert_eq!(nvrtc_options(&["-diag-suppress", "177,550"]), ["--diag-suppress=177,550"]);
 }
 
 #[test]
@@ -59,34 +59,35 @@ fn options_without_meaning_are_dropped() {
         "",
         "  ",
     ] {
-        assert!(nvrtc(&[option]).is_empty(), "{option}");
+        assert!(nvrtc_options(&[option]).is_empty(), "{option}");
     }
     for pair in [["-Xcompiler", "-fPIC,-Wall"], ["-ccbin", "/usr/bin/g++"], ["--machine", "64"], ["-l", "m"]] {
-        assert!(nvrtc(&pair).is_empty(), "{pair:?}");
+        assert!(nvrtc_options(&pair).is_empty(), "{pair:?}");
     }
 }
 
 #[test]
 fn options_of_nvcc_alone_are_translated_where_they_can_be() {
     for options in [&["-e", "k"][..], &["--entries=k"], &["-src-in-ptx"], &["-shared"], &["-Werror", "reorder"]] {
-        assert!(nvrtc(options).is_empty(), "{options:?}");
+        assert!(nvrtc_options(options).is_empty(), "{options:?}");
     }
-    assert_eq!(nvrtc(&["-dlcm=cg"]), ["--ptxas-options=-dlcm=cg"]);
-    assert_eq!(nvrtc(&["-Xcudafe", "--diag_suppress=177"]), ["--diag-suppress=177"]);
+    assert_eq!(nvrtc_options(&["-dlcm=cg"]), ["--ptxas-options=-dlcm=cg"]);
+    assert_eq!(nvrtc_options(&["-Xcudafe", "--diag_suppress=177"]), ["--diag-suppress=177"]);
     assert_eq!(
-        nvrtc(&["-Xcudafe", "\"--diag_suppress=177,550,--diag_error=20,--display_error_number\""]),
+        nvrtc_options(&["-Xcudafe", "\"--diag_suppress=177,550,--diag_error=20,--display_error_number\""]),
         ["--diag-suppress=177", "--diag-suppress=550", "--diag-error=20", "--display-error-number"]
     );
-    assert!(nvrtc(&["-Xcudafe", "--diag_suppress=set_but_not_used"]).is_empty());
-    let strict = |options: &[&str]| translate(&strings(options), BinaryKind::Ptx).unwrap().warnings_are_errors;
+    assert!(nvrtc_options(&["-Xcudafe", "--diag_suppress=set_but_not_used"]).is_empty());
+    let strict =
+        |options: &[&str]| translate_options(&to_strings(options), BinaryKind::Ptx).unwrap().warnings_are_errors;
     assert!(strict(&["-Werror", "all-warnings"]) && strict(&["-Werror=reorder,all-warnings"]));
     assert!(!strict(&["-Werror", "cross-execution-space-call"]));
 }
 
 #[test]
 fn include_paths_and_forced_headers_are_collected() {
-    let t = translate(
-        &strings(&["-I/a", "-I", "/b", "--include-path=/c", "-isystem /d", "-include", "x.h"]),
+    let t = translate_options(
+        &to_strings(&["-I/a", "-I", "/b", "--include-path=/c", "-isystem /d", "-include", "x.h"]),
         BinaryKind::Ptx,
     )
     .unwrap();
@@ -105,17 +106,20 @@ fn what_only_nvcc_knows_names_itself() {
 
 #[test]
 fn contradictions_are_errors_that_name_the_option() {
-    assert!(error(&["-maxrregcount"]).contains("-maxrregcount needs a value"));
-    assert!(error(&["-m32"]).contains("-m32"));
-    assert!(error(&["-arch=sm_banana"]).contains("sm_banana"));
-    assert!(error(&["--ptx"]).contains("--ptx"));
-    assert!(error(&["-lineinfo=3"]).contains("takes no value"));
+    assert!(option_error(&["-maxrregcount"]).contains("-maxrregcount needs a value"));
+    assert!(option_error(&["-m32"]).contains("-m32"));
+    assert!(option_error(&["-arch=sm_banana"]).contains("sm_banana"));
+    assert!(option_error(&["--ptx"]).contains("--ptx"));
+    assert!(option_error(&["-lineinfo=3"]).contains("takes no value"));
 }
 
 #[test]
 fn architectures_follow_options_before_the_device() {
     let choose = |options: &[&str], target: Target| {
-        translate(&strings(options), target.kind).unwrap().choose_arch(target).map(|a| a.map(|a| a.to_string()))
+        translate_options(&to_strings(options), target.kind)
+            .unwrap()
+            .choose_arch(target)
+            .map(|a| a.map(|a| a.to_string()))
     };
     let h200 = Target::cubin(Arch::new(9, 0));
     let ok = |text: &str| Ok(Some(text.to_owned()));

@@ -19,7 +19,7 @@ pub enum BinaryKind {
 
 impl BinaryKind {
     /// `cubin`, `ptx`, `fatbin` or `ltoir`.
-    pub const fn name(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Cubin => "cubin",
             Self::Ptx => "ptx",

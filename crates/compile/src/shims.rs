@@ -3,13 +3,13 @@
 //! They are compiled into this crate and handed to NVRTC as virtual files, so that no directory
 //! has to be found or written. A header of the same name in a directory of the user's wins.
 
-use crate::hash::fnv;
-use crate::implicit;
-use crate::text_tokens::{Piece, Token, blanked, pieces};
+use crate::edit_tokens::{EditToken, TextPiece, blank_comments_and_literals, text_pieces};
+use crate::hash::fnv1a;
+use crate::implicit_includes;
 
 macro_rules! headers {
     ($($name:literal = $file:literal,)*) => {
-        const HEADERS: &[(&str, &str)] = &[$(($name, include_str!(concat!("headers/", $file))),)*];
+        const SHIM_HEADERS: &[(&str, &str)] = &[$(($name, include_str!(concat!("headers/", $file))),)*];
     };
 }
 
@@ -61,64 +61,64 @@ headers! {
 
 /// Headers of the CUDA toolkit that a kernel can do without: NVRTC has what they declare built in.
 /// Used only where no toolkit header of the name is found.
-const FALLBACKS: &[(&str, &str)] = &[
-    ("builtin_types.h", EMPTY),
-    ("cuda_runtime.h", EMPTY),
-    ("cuda_runtime_api.h", EMPTY),
-    ("cuda.h", EMPTY),
-    ("device_launch_parameters.h", EMPTY),
-    ("device_types.h", EMPTY),
-    ("driver_types.h", EMPTY),
+const FALLBACK_HEADERS: &[(&str, &str)] = &[
+    ("builtin_types.h", EMPTY_HEADER),
+    ("cuda_runtime.h", EMPTY_HEADER),
+    ("cuda_runtime_api.h", EMPTY_HEADER),
+    ("cuda.h", EMPTY_HEADER),
+    ("device_launch_parameters.h", EMPTY_HEADER),
+    ("device_types.h", EMPTY_HEADER),
+    ("driver_types.h", EMPTY_HEADER),
     ("math_constants.h", include_str!("headers/math_constants.h")),
-    ("sm_20_intrinsics.h", EMPTY),
-    ("sm_30_intrinsics.h", EMPTY),
-    ("sm_35_intrinsics.h", EMPTY),
-    ("sm_60_atomic_functions.h", EMPTY),
-    ("texture_fetch_functions.h", EMPTY),
-    ("texture_types.h", EMPTY),
-    ("vector_functions.h", EMPTY),
-    ("vector_types.h", EMPTY),
+    ("sm_20_intrinsics.h", EMPTY_HEADER),
+    ("sm_30_intrinsics.h", EMPTY_HEADER),
+    ("sm_35_intrinsics.h", EMPTY_HEADER),
+    ("sm_60_atomic_functions.h", EMPTY_HEADER),
+    ("texture_fetch_functions.h", EMPTY_HEADER),
+    ("texture_types.h", EMPTY_HEADER),
+    ("vector_functions.h", EMPTY_HEADER),
+    ("vector_types.h", EMPTY_HEADER),
 ];
 
-const EMPTY: &str = include_str!("headers/empty.h");
+const EMPTY_HEADER: &str = include_str!("headers/empty.h");
 
 /// A number that changes when any text this crate adds to a compilation changes.
-pub(crate) const IDENTITY: u64 = {
+pub(crate) const SHIMS_HASH: u64 = {
     let mut state = 0xcbf2_9ce4_8422_2325;
     let mut i = 0;
-    while i < HEADERS.len() {
-        state = fnv(HEADERS[i].1.as_bytes(), fnv(HEADERS[i].0.as_bytes(), state));
+    while i < SHIM_HEADERS.len() {
+        state = fnv1a(SHIM_HEADERS[i].1.as_bytes(), fnv1a(SHIM_HEADERS[i].0.as_bytes(), state));
         i += 1;
     }
     i = 0;
-    while i < FALLBACKS.len() {
-        state = fnv(FALLBACKS[i].1.as_bytes(), fnv(FALLBACKS[i].0.as_bytes(), state));
+    while i < FALLBACK_HEADERS.len() {
+        state = fnv1a(FALLBACK_HEADERS[i].1.as_bytes(), fnv1a(FALLBACK_HEADERS[i].0.as_bytes(), state));
         i += 1;
     }
-    state = fnv(TEXTURE_REFERENCES.as_bytes(), state);
-    state = fnv(implicit::MACROS.as_bytes(), state);
-    fnv(include_bytes!("implicit.rs"), state)
+    state = fnv1a(TEXTURE_REFERENCES.as_bytes(), state);
+    state = fnv1a(implicit_includes::IMPLICIT_MACROS.as_bytes(), state);
+    fnv1a(include_bytes!("implicit_includes.rs"), state)
 };
 
 /// The header of this name that goes before a toolkit's.
-pub(crate) fn find(name: &str) -> Option<&'static str> {
-    HEADERS.binary_search_by_key(&name, |h| h.0).ok().map(|at| HEADERS[at].1)
+pub(crate) fn find_shim(name: &str) -> Option<&'static str> {
+    SHIM_HEADERS.binary_search_by_key(&name, |h| h.0).ok().map(|at| SHIM_HEADERS[at].1)
 }
 
 /// The header of this name for a machine without a toolkit.
 pub(crate) fn find_fallback(name: &str) -> Option<&'static str> {
-    FALLBACKS.iter().find(|h| h.0 == name).map(|h| h.1)
+    FALLBACK_HEADERS.iter().find(|h| h.0 == name).map(|h| h.1)
 }
 
 /// The names of all headers that need no toolkit.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    HEADERS.iter().chain(FALLBACKS).map(|h| h.0)
+pub fn shim_names() -> impl Iterator<Item = &'static str> {
+    SHIM_HEADERS.iter().chain(FALLBACK_HEADERS).map(|h| h.0)
 }
 
 /// The declarations of references, if a program made of these user-written texts has any.
 pub(crate) fn texture_references(texts: &[&str]) -> &'static str {
     let is_used = |name: &&str| {
-        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| implicit::defines(t, name))
+        texts.iter().any(|t| names_template(t, name)) && !texts.iter().any(|t| implicit_includes::defines_type(t, name))
     };
     if ["texture", "surface"].iter().any(is_used) { TEXTURE_REFERENCES } else { "" }
 }
@@ -146,10 +146,10 @@ pub(crate) fn without_static(source: &str) -> std::borrow::Cow<'_, str> {
 /// The source with `__device__` before each variable that is a reference. NVRTC is told to take all for the device's,
 /// nvcc would take them for the host's.
 pub(crate) fn device_references(source: &str) -> String {
-    let blank = blanked(source);
+    let blank = blank_comments_and_literals(source);
     let (mut text, mut copied) = (String::with_capacity(source.len()), 0);
-    for piece in pieces(&blank) {
-        let Piece::Text(tokens) = piece else { continue };
+    for piece in text_pieces(&blank) {
+        let TextPiece::Text(tokens) = piece else { continue };
         for at in 0..tokens.len() {
             let before = at.checked_sub(1).map_or(";", |before| tokens[before].text);
             let stands_alone = matches!(before, ";" | "{" | "}" | "static" | "extern") || before.starts_with('#');
@@ -164,7 +164,7 @@ pub(crate) fn device_references(source: &str) -> String {
 }
 
 /// Whether tokens begin `texture<...> name;` or `surface<...> name, ...;`.
-fn is_reference_variable(tokens: &[Token<'_>]) -> bool {
+fn is_reference_variable(tokens: &[EditToken<'_>]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
     if !matches!(text(0), "texture" | "surface") || text(1) != "<" {
         return false;
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn header_names_are_sorted_for_the_search() {
-        assert!(HEADERS.windows(2).all(|w| w[0].0 < w[1].0));
-        assert!(names().all(|n| find(n).or_else(|| find_fallback(n)).is_some()));
+        assert!(SHIM_HEADERS.windows(2).all(|w| w[0].0 < w[1].0));
+        assert!(shim_names().all(|n| find_shim(n).or_else(|| find_fallback(n)).is_some()));
     }
 
     #[test]

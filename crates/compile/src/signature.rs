@@ -5,8 +5,8 @@
 //! type. Callers compare with what the driver says about the kernel. Kernels that macros with
 //! arguments produce are not found; of a name with several parameter lists nothing is said.
 
+use crate::declaration_tokens::{UNKNOWN_TYPE, declaration_tokens};
 use crate::texture_uses::TextureUses;
-use crate::tokens::{UNKNOWN_TYPE, tokens};
 use std::collections::{HashMap, HashSet};
 
 /// A parameter of a kernel.
@@ -33,21 +33,21 @@ pub struct KernelDeclarations {
 
 impl KernelDeclarations {
     /// Reads a source that was compiled with `options` (of which the `-D` count).
-    pub fn read(source: &str, options: &[String]) -> Self {
+    pub fn parse_source(source: &str, options: &[String]) -> Self {
         if !source.contains("__global__") && !options.iter().any(|option| option.contains("__global__")) {
             return Self::default();
         }
-        Reader::new(tokens(source, &macros_of(options))).read()
+        SignatureReader::new(declaration_tokens(source, &macros_of(options))).read_declarations()
     }
 
     /// The parameters of the kernel with this name, plain or mangled.
-    pub fn get(&self, name: &str) -> Option<&[KernelParameter]> {
+    pub fn params_of_kernel(&self, name: &str) -> Option<&[KernelParameter]> {
         let found = self.kernels.get(name).or_else(|| self.kernels.get(plain_name(name)?));
         found?.as_deref()
     }
 
     /// The texture references (`texture<float> t;`) that the kernel with this name surely reads.
-    pub fn textures(&self, name: &str) -> &[String] {
+    pub fn textures_of_kernel(&self, name: &str) -> &[String] {
         let found = self.textures.get(name).or_else(|| self.textures.get(plain_name(name)?));
         found.map_or(&[], Vec::as_slice)
     }
@@ -76,7 +76,7 @@ fn plain_name(mangled: &str) -> Option<&str> {
 }
 
 /// Words that may stand before a declarator and change nothing here.
-const QUALIFIERS: [&str; 12] = [
+const IGNORED_QUALIFIERS: [&str; 12] = [
     "const",
     "volatile",
     "__restrict__",
@@ -96,9 +96,9 @@ const TYPE_WORDS: [&str; 10] =
     ["void", "bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double"];
 
 /// Namespaces in which types of the C library and of complex numbers live also.
-const NAMESPACES: [&str; 3] = ["cuda::std::", "std::", "thrust::"];
+const STD_NAMESPACES: [&str; 3] = ["cuda::std::", "std::", "thrust::"];
 
-struct Reader {
+struct SignatureReader {
     tokens: Vec<String>,
     /// What a name of a type stands for; `None` where it has two meanings.
     aliases: HashMap<String, Option<(String, usize)>>,
@@ -106,23 +106,23 @@ struct Reader {
     own: HashSet<String>,
 }
 
-impl Reader {
+impl SignatureReader {
     fn new(tokens: Vec<String>) -> Self {
         Self { tokens, aliases: HashMap::new(), own: HashSet::new() }
     }
 
-    fn token(&self, at: usize) -> &str {
+    fn token_at(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", String::as_str)
     }
 
-    fn read(mut self) -> KernelDeclarations {
+    fn read_declarations(mut self) -> KernelDeclarations {
         self.find_types();
         let mut kernels: HashMap<String, Option<Vec<KernelParameter>>> = HashMap::new();
         for at in 0..self.tokens.len() {
             if self.tokens[at] != "__global__" {
                 continue;
             }
-            let Some((name, params)) = self.kernel(at + 1) else { continue };
+            let Some((name, params)) = self.read_kernel(at + 1) else { continue };
             let known = kernels.entry(name).or_insert_with(|| Some(params.clone()));
             // A prototype may name its parameters otherwise.
             let same = known.as_ref().is_some_and(|known| {
@@ -132,8 +132,8 @@ impl Reader {
             });
             if same { *known = Some(params) } else { *known = None }
         }
-        let uses = TextureUses::read(&self.tokens);
-        let textures = kernels.keys().map(|kernel| (kernel.clone(), uses.of(kernel)));
+        let uses = TextureUses::parse_tokens(&self.tokens);
+        let textures = kernels.keys().map(|kernel| (kernel.clone(), uses.references_read_by(kernel)));
         let textures = textures.filter(|(_, textures)| !textures.is_empty()).collect();
         KernelDeclarations { kernels, textures }
     }
@@ -141,19 +141,22 @@ impl Reader {
     /// Collects typedefs, `using`, structures and template parameters.
     fn find_types(&mut self) {
         for at in 0..self.tokens.len() {
-            match self.token(at) {
-                "struct" | "class" | "union" | "enum" if matches!(self.token(at + 2), "{" | ":") => {
-                    self.own.insert(self.token(at + 1).to_owned());
+            match self.token_at(at) {
+                "struct" | "class" | "union" | "enum" if matches!(self.token_at(at + 2), "{" | ":") => {
+                    self.own.insert(self.token_at(at + 1).to_owned());
                 }
-                "typename" | "class" if matches!(self.token(at + 2), "," | ">" | "=") => {
-                    self.own.insert(self.token(at + 1).to_owned());
+                "typename" | "class" if matches!(self.token_at(at + 2), "," | ">" | "=") => {
+                    self.own.insert(self.token_at(at + 1).to_owned());
                 }
                 "typedef" => self.alias_of_typedef(at + 1),
-                "using" if self.token(at + 2) == "=" => {
+                "using" if self.token_at(at + 2) == "=" => {
                     let end = self.end_of_statement(at + 3);
-                    let declared = self.parameter(&self.tokens[at + 3..end]);
+                    let declared = self.read_parameter(&self.tokens[at + 3..end]);
                     let whole = declared.name.is_none();
-                    self.add_alias(self.token(at + 1).to_owned(), whole.then_some((declared.base, declared.pointers)));
+                    self.add_alias(
+                        self.token_at(at + 1).to_owned(),
+                        whole.then_some((declared.base, declared.pointers)),
+                    );
                 }
                 _ => {}
             }
@@ -163,8 +166,8 @@ impl Reader {
     fn end_of_statement(&self, from: usize) -> usize {
         let mut depth = 0i32;
         let end = (from..self.tokens.len()).find(|&at| {
-            depth += i32::from(self.token(at) == "{") - i32::from(self.token(at) == "}");
-            depth < 0 || (depth == 0 && self.token(at) == ";")
+            depth += i32::from(self.token_at(at) == "{") - i32::from(self.token_at(at) == "}");
+            depth < 0 || (depth == 0 && self.token_at(at) == ";")
         });
         end.unwrap_or(self.tokens.len())
     }
@@ -181,7 +184,7 @@ impl Reader {
             }
             return;
         }
-        let declared = self.parameter(statement);
+        let declared = self.read_parameter(statement);
         // A typedef of a known name to itself (`typedef unsigned uint;`) has a name of that kind too.
         if let Some(name) = declared.name {
             self.add_alias(name, Some((declared.base, declared.pointers)));
@@ -196,19 +199,19 @@ impl Reader {
     }
 
     /// The kernel whose `__global__` is before `at`.
-    fn kernel(&self, mut at: usize) -> Option<(String, Vec<KernelParameter>)> {
+    fn read_kernel(&self, mut at: usize) -> Option<(String, Vec<KernelParameter>)> {
         loop {
-            match self.token(at) {
+            match self.token_at(at) {
                 "" | ";" | "{" | "}" | "=" | UNKNOWN_TYPE => return None,
                 "(" => {
-                    let name = self.token(at.checked_sub(1)?);
-                    let end = self.closing(at)?;
+                    let name = self.token_at(at.checked_sub(1)?);
+                    let end = self.closing_parenthesis(at)?;
                     if is_attribute(name) {
                         at = end + 1;
                         continue;
                     }
                     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-                    return is_name.then(|| (name.to_owned(), self.parameters(&self.tokens[at + 1..end])));
+                    return is_name.then(|| (name.to_owned(), self.read_parameters(&self.tokens[at + 1..end])));
                 }
                 _ => at += 1,
             }
@@ -216,10 +219,10 @@ impl Reader {
     }
 
     /// The parenthesis that closes the one at `open`.
-    fn closing(&self, open: usize) -> Option<usize> {
+    fn closing_parenthesis(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         (open..self.tokens.len()).find(|&at| {
-            match self.token(at) {
+            match self.token_at(at) {
                 "(" => depth += 1,
                 ")" => depth -= 1,
                 _ => {}
@@ -228,7 +231,7 @@ impl Reader {
         })
     }
 
-    fn parameters(&self, tokens: &[String]) -> Vec<KernelParameter> {
+    fn read_parameters(&self, tokens: &[String]) -> Vec<KernelParameter> {
         let mut params = Vec::new();
         let (mut depth, mut start) = (0i32, 0);
         for (at, token) in tokens.iter().enumerate() {
@@ -236,7 +239,7 @@ impl Reader {
                 "(" | "<" | "[" | "{" => depth += 1,
                 ")" | ">" | "]" | "}" => depth -= 1,
                 "," if depth == 0 => {
-                    params.push(self.parameter(&tokens[start..at]));
+                    params.push(self.read_parameter(&tokens[start..at]));
                     start = at + 1;
                 }
                 _ => {}
@@ -245,37 +248,37 @@ impl Reader {
         let last = &tokens[start..];
         let is_empty = last.is_empty() || (params.is_empty() && last == ["void"]);
         if !is_empty {
-            params.push(self.parameter(last));
+            params.push(self.read_parameter(last));
         }
         params
     }
 
     /// Reads one declaration, `const float *__restrict__ x = 0`.
-    fn parameter(&self, tokens: &[String]) -> KernelParameter {
+    fn read_parameter(&self, tokens: &[String]) -> KernelParameter {
         let end = tokens.iter().position(|t| t == "=").unwrap_or(tokens.len());
         let tokens = &tokens[..end];
         let mut reading = ParameterReader::default();
         let mut at = 0;
         while at < tokens.len() {
-            at = reading.take(tokens, at);
+            at = reading.take_token(tokens, at);
         }
         let ParameterReader { mut words, mut pointers, name, is_unknown_type, .. } = reading;
         let mut name = name;
         if name.is_none() && words.len() > 1 && !words.last().is_some_and(|w| TYPE_WORDS.contains(&w.as_str())) {
             name = words.pop();
         }
-        let c_type = written(tokens, name.as_deref());
+        let c_type = type_as_written(tokens, name.as_deref());
         let mut base = words.join(" ");
         if is_unknown_type {
             base.clear();
             pointers = 0;
         }
-        self.resolve(&mut base, &mut pointers);
+        self.resolve_aliases(&mut base, &mut pointers);
         KernelParameter { base, pointers, c_type, name }
     }
 
     /// Follows aliases.
-    fn resolve(&self, base: &mut String, pointers: &mut usize) {
+    fn resolve_aliases(&self, base: &mut String, pointers: &mut usize) {
         for _ in 0..8 {
             if let Some(meaning) = self.aliases.get(base.as_str()) {
                 let (next, more) = meaning.clone().unwrap_or_default();
@@ -288,7 +291,7 @@ impl Reader {
             }
             break;
         }
-        for namespace in NAMESPACES {
+        for namespace in STD_NAMESPACES {
             if let Some(rest) = base.strip_prefix(namespace) {
                 *base = rest.to_owned();
             }
@@ -315,7 +318,7 @@ struct ParameterReader {
 
 impl ParameterReader {
     /// Takes the token at `at` and what belongs to it; where the next one is.
-    fn take(&mut self, tokens: &[String], at: usize) -> usize {
+    fn take_token(&mut self, tokens: &[String], at: usize) -> usize {
         match tokens[at].as_str() {
             "*" => self.pointers += 1,
             "[" if self.name.is_some() || self.words.len() > 1 => {
@@ -338,7 +341,7 @@ impl ParameterReader {
                 }
                 return end;
             }
-            word if QUALIFIERS.contains(&word) => {}
+            word if IGNORED_QUALIFIERS.contains(&word) => {}
             word if self.pointers > 0 => self.name = Some(word.to_owned()),
             word => self.words.push(word.to_owned()),
         }
@@ -359,7 +362,7 @@ fn after_matching(tokens: &[String], at: usize, open: &str, close: &str) -> usiz
 }
 
 /// A type as people write it, without the name of what has it.
-fn written(tokens: &[String], name: Option<&str>) -> String {
+fn type_as_written(tokens: &[String], name: Option<&str>) -> String {
     let last_name = name.and_then(|name| tokens.iter().rposition(|t| t == name));
     let mut out = String::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -384,13 +387,13 @@ mod tests {
 
     /// `base pointers name` of each parameter.
     fn read(source: &str, kernel: &str) -> Option<Vec<String>> {
-        let all = KernelDeclarations::read(source, &["-DREAL=float".into(), "-D".into(), "WIDE=double".into()]);
+        let all = KernelDeclarations::parse_source(source, &["-DREAL=float".into(), "-D".into(), "WIDE=double".into()]);
         let text =
             |p: &KernelParameter| format!("{}{} {}", p.base, "*".repeat(p.pointers), p.name.as_deref().unwrap_or("-"));
-        all.get(kernel).map(|params| params.iter().map(text).collect())
+        all.params_of_kernel(kernel).map(|params| params.iter().map(text).collect())
     }
 
-    fn one(parameter: &str) -> String {
+    fn only_kernel(parameter: &str) -> String {
         read(&format!("__global__ void f({parameter}) {{}}"), "f").expect("it is a kernel").join("; ")
     }
 
@@ -418,16 +421,17 @@ mod tests {
             ("", ""),
             ("void *p", "void* p"),
         ] {
-            assert_eq!(one(parameter), expected, "{parameter}");
+            assert_eq!(only_kernel(parameter), expected, "{parameter}");
         }
-        assert!(one("int (*f)(int)").starts_with(' '));
-        assert!(one("const int &r").starts_with(' '));
+        assert!(only_kernel("int (*f)(int)").starts_with(' '));
+        assert!(only_kernel("const int &r").starts_with(' '));
     }
 
     #[test]
     fn types_are_shown_as_written() {
-        let all = KernelDeclarations::read("__global__ void f(const float*x, unsigned int n, a::b<int> c) {}", &[]);
-        let shown: Vec<_> = all.get("f").unwrap().iter().map(|p| p.c_type.as_str()).collect();
+        let all =
+            KernelDeclarations::parse_source("__global__ void f(const float*x, unsigned int n, a::b<int> c) {}", &[]);
+        let shown: Vec<_> = all.params_of_kernel("f").unwrap().iter().map(|p| p.c_type.as_str()).collect();
         assert_eq!(shown, ["const float *", "unsigned int", "a::b<int>"]);
     }
 
@@ -459,7 +463,7 @@ mod tests {
     #[test]
     fn what_has_two_meanings_is_not_told() {
         assert_eq!(read("#if A\n__global__ void f(int a){}\n#else\n__global__ void f(float a){}\n#endif", "f"), None);
-        assert_eq!(one("real x"), "real x");
+        assert_eq!(only_kernel("real x"), "real x");
         let two = "#ifdef D\ntypedef double real;\n#else\ntypedef float real;\n#endif\n__global__ void f(real *x) {}";
         assert_eq!(read(two, "f").unwrap(), ["* x"]);
         let prototype = "__global__ void f(int, float *); __global__ void f(int n, float *x) {}";
@@ -482,7 +486,7 @@ mod tests {
             "__global__ void f(int a::",
             "é__global__ void f(é *x){}",
         ] {
-            let _ = KernelDeclarations::read(text, &["-D".into()]);
+            let _ = KernelDeclarations::parse_source(text, &["-D".into()]);
         }
     }
 }

@@ -11,33 +11,33 @@ const NO_FUNCTIONS: [&str; 6] = ["if", "for", "while", "switch", "return", "size
 
 /// What the body of a function has.
 #[derive(Default)]
-struct Body {
+struct FunctionBody {
     calls: HashSet<String>,
     textures: HashSet<String>,
 }
 
 /// The texture references that each function reads, itself or through others.
 #[derive(Default)]
-pub(crate) struct TextureUses(HashMap<String, Body>);
+pub(crate) struct TextureUses(HashMap<String, FunctionBody>);
 
 impl TextureUses {
-    pub(crate) fn read(tokens: &[String]) -> Self {
-        let references = references(tokens);
-        let mut bodies: HashMap<String, Body> = HashMap::new();
+    pub(crate) fn parse_tokens(tokens: &[String]) -> Self {
+        let references = texture_references(tokens);
+        let mut bodies: HashMap<String, FunctionBody> = HashMap::new();
         if references.is_empty() {
             return Self(bodies);
         }
         for at in 0..tokens.len() {
             if let Some((open, close)) = body_of(tokens, at) {
                 let body = bodies.entry(tokens[at].clone()).or_default();
-                (open..close).for_each(|at| body.note(tokens, at, &references));
+                (open..close).for_each(|at| body.note_token(tokens, at, &references));
             }
         }
         Self(bodies)
     }
 
     /// The references that `function` reads, in alphabetical order.
-    pub(crate) fn of(&self, function: &str) -> Vec<String> {
+    pub(crate) fn references_read_by(&self, function: &str) -> Vec<String> {
         let (mut seen, mut waiting) = (HashSet::new(), vec![function]);
         let mut found = HashSet::new();
         while let Some(body) = waiting.pop().and_then(|name| self.0.get_key_value(name)) {
@@ -53,8 +53,8 @@ impl TextureUses {
     }
 }
 
-impl Body {
-    fn note(&mut self, tokens: &[String], at: usize, references: &HashSet<String>) {
+impl FunctionBody {
+    fn note_token(&mut self, tokens: &[String], at: usize, references: &HashSet<String>) {
         let token = |at: usize| tokens.get(at).map_or("", String::as_str);
         if token(at + 1) == "(" && is_name(token(at)) {
             self.calls.insert(tokens[at].clone());
@@ -76,13 +76,13 @@ fn is_fetch(tokens: &[String], at: usize) -> bool {
 }
 
 /// The variables that are declared `texture<...> name;`.
-fn references(tokens: &[String]) -> HashSet<String> {
+fn texture_references(tokens: &[String]) -> HashSet<String> {
     let mut found = HashSet::new();
     for at in 0..tokens.len() {
         if tokens[at] != "texture" || tokens.get(at + 1).is_none_or(|next| next != "<") {
             continue;
         }
-        let Some(end) = matching(tokens, at + 1, "<", ">") else { continue };
+        let Some(end) = matching_bracket(tokens, at + 1, "<", ">") else { continue };
         let rest = &tokens[end + 1..];
         let names = &rest[..rest.iter().position(|token| token == ";").unwrap_or(0)];
         // Anything else is a parameter or a function.
@@ -96,9 +96,9 @@ fn references(tokens: &[String]) -> HashSet<String> {
 /// Where the body of the function whose definition names it at `at` begins and ends.
 fn body_of(tokens: &[String], at: usize) -> Option<(usize, usize)> {
     let is_definition = is_name(&tokens[at]) && tokens.get(at + 1)? == "(";
-    let close = if is_definition { matching(tokens, at + 1, "(", ")")? } else { return None };
+    let close = if is_definition { matching_bracket(tokens, at + 1, "(", ")")? } else { return None };
     let open = (tokens.get(close + 1)? == "{").then_some(close + 1)?;
-    Some((open, matching(tokens, open, "{", "}")?))
+    Some((open, matching_bracket(tokens, open, "{", "}")?))
 }
 
 fn is_name(token: &str) -> bool {
@@ -106,7 +106,7 @@ fn is_name(token: &str) -> bool {
 }
 
 /// The bracket that closes the one at `open`.
-fn matching(tokens: &[String], open: usize, opens: &str, closes: &str) -> Option<usize> {
+fn matching_bracket(tokens: &[String], open: usize, opens: &str, closes: &str) -> Option<usize> {
     let mut depth = 0usize;
     (open..tokens.len()).find(|&at| {
         depth += usize::from(tokens[at] == opens);
@@ -118,7 +118,7 @@ fn matching(tokens: &[String], open: usize, opens: &str, closes: &str) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::tokens;
+    use crate::declaration_tokens::declaration_tokens;
 
     #[test]
     fn kernels_read_references_themselves_and_through_functions() {
@@ -132,11 +132,15 @@ mod tests {
             __global__ void through(float *z) { z[0] = twice(3); }
             __global__ void neither(float *image) { z[0] = image[3]; neither2(image); }
         ";
-        let uses = TextureUses::read(&tokens(source, &[]));
-        assert_eq!(uses.of("direct"), ["a", "b"]);
-        assert_eq!(uses.of("through"), ["image"]);
-        assert_eq!(uses.of("neither"), [""; 0]);
-        assert_eq!(uses.of("fetch"), [""; 0]);
-        assert_eq!(TextureUses::read(&tokens("__global__ void f() { tex2D(t, 0, 0); }", &[])).of("f"), [""; 0]);
+        let uses = TextureUses::parse_tokens(&declaration_tokens(source, &[]));
+        assert_eq!(uses.references_read_by("direct"), ["a", "b"]);
+        assert_eq!(uses.references_read_by("through"), ["image"]);
+        assert_eq!(uses.references_read_by("neither"), [""; 0]);
+        assert_eq!(uses.references_read_by("fetch"), [""; 0]);
+        assert_eq!(
+            TextureUses::parse_tokens(&declaration_tokens("__global__ void f() { tex2D(t, 0, 0); }", &[]))
+                .references_read_by("f"),
+            [""; 0]
+        );
     }
 }

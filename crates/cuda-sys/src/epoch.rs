@@ -8,24 +8,24 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A number that [`current_epoch`] never returns.
-pub const NEVER: usize = 0;
+pub const NEVER_EPOCH: usize = 0;
 
 /// In a cache line of its own, which no store disturbs.
 #[repr(align(64))]
-struct Epoch(AtomicUsize);
+struct PaddedEpoch(AtomicUsize);
 
-static EPOCH: Epoch = Epoch(AtomicUsize::new(NEVER + 1));
+static CURRENT_EPOCH: PaddedEpoch = PaddedEpoch(AtomicUsize::new(NEVER_EPOCH + 1));
 
 /// The current epoch.
 #[inline(always)]
 pub fn current_epoch() -> usize {
-    EPOCH.0.load(Ordering::Acquire)
+    CURRENT_EPOCH.0.load(Ordering::Acquire)
 }
 
 /// Starts a new epoch. To be called after the change. It may be called in a forked child and by a signal
 /// handler.
 pub fn advance_epoch() {
-    EPOCH.0.fetch_add(1, Ordering::AcqRel);
+    CURRENT_EPOCH.0.fetch_add(1, Ordering::AcqRel);
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_changed_epoch_is_seen() {
         let before = current_epoch();
-        assert_ne!(before, NEVER);
+        assert_ne!(before, NEVER_EPOCH);
         advance_epoch();
         assert_ne!(current_epoch(), before);
     }

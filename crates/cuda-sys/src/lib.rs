@@ -2,7 +2,7 @@
 //!
 //! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
 //! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
-//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real`]) or by another
+//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real_driver`]) or by another
 //! implementation of the same API ([`DriverTable::from_resolver`]).
 //!
 //! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that
@@ -25,5 +25,5 @@ pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
 pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, wheels_extra};
 pub use search::{add_search_root, find_nvcc, header_directories};
-pub use table::{Coverage, DriverFn, DriverTable, FunctionInfo, MissingSymbol, TableKind, fn_type};
+pub use table::{DriverFn, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, TableKind, fn_type};
 pub use types::*;

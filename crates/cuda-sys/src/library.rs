@@ -14,7 +14,7 @@ impl<T> OnceTable<T> {
         Self(Mutex::new(None))
     }
 
-    pub(crate) fn get(&self, find: impl FnOnce() -> Result<T, LoadError>) -> Result<&'static T, LoadError> {
+    pub(crate) fn get_or_load(&self, find: impl FnOnce() -> Result<T, LoadError>) -> Result<&'static T, LoadError> {
         let mut loaded = self.0.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(table) = *loaded {
             return Ok(table);
@@ -45,20 +45,20 @@ pub(crate) struct LibrarySearch {
 }
 
 /// Each place tried and why it did not do.
-type Attempts = Vec<(String, String)>;
+type LoadAttempts = Vec<(String, String)>;
 
 impl LibrarySearch {
     /// Opens the library, by [`LibrarySearch::variable`], or the first that is found in NVIDIA's wheels beside the running
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's path, `/usr/local/cuda`. `resolve` makes the table, or `None`
     /// from a library that is another one.
-    pub(crate) fn find<T>(&self, resolve: impl Fn(OpenLibrary, PathBuf) -> Option<T>) -> Result<T, LoadError> {
+    pub(crate) fn find_library<T>(&self, resolve: impl Fn(OpenLibrary, PathBuf) -> Option<T>) -> Result<T, LoadError> {
         let mut tried = Vec::new();
         let found = match std::env::var(self.variable).ok().filter(|v| !v.is_empty()) {
             Some(value) if value == "none" => {
                 tried.push((format!("{}=none", self.variable), format!("{} is switched off", self.name)));
                 None
             }
-            Some(file) => self.open(Path::new(&file), &format!("{}=", self.variable), &resolve, &mut tried),
+            Some(file) => self.open_and_resolve(Path::new(&file), &format!("{}=", self.variable), &resolve, &mut tried),
             None => self.find_installed(&resolve, &mut tried),
         };
         found.ok_or_else(|| LoadError { what: self.what, tried, hint: (self.hint)() })
@@ -68,7 +68,7 @@ impl LibrarySearch {
     fn find_installed<T>(
         &self,
         resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
-        tried: &mut Attempts,
+        tried: &mut LoadAttempts,
     ) -> Option<T> {
         let (system, named): (Vec<_>, Vec<_>) =
             search::installations().into_iter().partition(|i| i.origin.starts_with('/'));
@@ -80,7 +80,7 @@ impl LibrarySearch {
             return Some(table);
         }
         for name in self.loader_names {
-            if let Some(table) = self.open(Path::new(name), "", resolve, tried) {
+            if let Some(table) = self.open_and_resolve(Path::new(name), "", resolve, tried) {
                 return Some(table);
             }
         }
@@ -89,33 +89,33 @@ impl LibrarySearch {
 
     fn open_in<T>(
         &self,
-        installation: &search::Installation,
+        installation: &search::CudaInstallation,
         resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
-        tried: &mut Attempts,
+        tried: &mut LoadAttempts,
     ) -> Option<T> {
         let files: Vec<PathBuf> =
             installation.lib_dirs.iter().flat_map(|d| files_by_version(d, self.is_file)).collect();
         if files.is_empty() {
             tried.push((installation.origin.clone(), format!("has no {} library", self.name)));
         }
-        files.iter().find_map(|file| self.open(file, "", resolve, tried))
+        files.iter().find_map(|file| self.open_and_resolve(file, "", resolve, tried))
     }
 
-    fn open<T>(
+    fn open_and_resolve<T>(
         &self,
         file: &Path,
         prefix: &str,
         resolve: &impl Fn(OpenLibrary, PathBuf) -> Option<T>,
-        tried: &mut Attempts,
+        tried: &mut LoadAttempts,
     ) -> Option<T> {
         if let Some(dir) = file.parent().filter(|d| !d.as_os_str().is_empty()) {
             for companion in files_by_version(dir, self.is_preloaded_dependency) {
                 // A failure here shows again, with its reason, when the library first needs it.
-                let _ = OpenLibrary::open(&companion.to_string_lossy(), true);
+                let _ = OpenLibrary::dlopen(&companion.to_string_lossy(), true);
             }
         }
         let place = format!("{prefix}{}", file.display());
-        let library = match OpenLibrary::open(&file.to_string_lossy(), false) {
+        let library = match OpenLibrary::dlopen(&file.to_string_lossy(), false) {
             Ok(library) => library,
             Err(reason) => {
                 tried.push((place, reason));
@@ -172,11 +172,11 @@ macro_rules! library_table {
             fn resolve(library: crate::load::OpenLibrary, path: std::path::PathBuf) -> Self {
                 Self {
                     path,
-                    $($text: library.symbol(stringify!($text)).map(|p| {
+                    $($text: library.dlsym(stringify!($text)).map(|p| {
                         // SAFETY: the list states the documented signature for this symbol.
                         unsafe { std::mem::transmute(p) }
                     }),)?
-                    $($name: library.symbol(stringify!($name)).map(|p| {
+                    $($name: library.dlsym(stringify!($name)).map(|p| {
                         // SAFETY: the list states the documented signature for this symbol.
                         unsafe { std::mem::transmute(p) }
                     }),)*

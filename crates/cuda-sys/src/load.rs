@@ -1,6 +1,6 @@
 //! Opening the real driver library, and the error that says what was tried.
 
-use crate::table::{FunctionInfo, Resolver, TableKind};
+use crate::table::{FunctionInfo, SymbolResolver, TableKind};
 use crate::types::*;
 use std::ffi::CString;
 
@@ -40,7 +40,7 @@ pub(crate) struct OpenLibrary(&'static libloading::Library);
 impl OpenLibrary {
     /// Opens a library by file name or path. `global` makes its symbols visible to libraries
     /// opened later.
-    pub(crate) fn open(name: &str, global: bool) -> Result<Self, String> {
+    pub(crate) fn dlopen(name: &str, global: bool) -> Result<Self, String> {
         #[cfg(unix)]
         let result = {
             use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
@@ -61,7 +61,7 @@ impl OpenLibrary {
     }
 
     /// A library that the process has loaded already.
-    pub(crate) fn loaded(name: &str) -> Option<Self> {
+    pub(crate) fn already_loaded(name: &str) -> Option<Self> {
         #[cfg(unix)]
         {
             use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -78,7 +78,7 @@ impl OpenLibrary {
     }
 
     /// The address of a symbol.
-    pub(crate) fn symbol(self, name: &str) -> Option<*const c_void> {
+    pub(crate) fn dlsym(self, name: &str) -> Option<*const c_void> {
         let name = CString::new(name).ok()?;
         // SAFETY: the symbol is only taken as an address here.
         let symbol = unsafe { self.0.get::<*const c_void>(name.as_bytes_with_nul()) }.ok()?;
@@ -100,7 +100,7 @@ const VIRTUAL_GPU_SYMBOL: &str = "rtcg_virtual_gpu";
 
 /// Opens the driver library and returns how to find functions in it, where it was found, and what
 /// its devices are.
-pub(crate) fn open_libcuda() -> Result<(Resolver, String, TableKind), LoadError> {
+pub(crate) fn open_libcuda() -> Result<(SymbolResolver, String, TableKind), LoadError> {
     let mut error = LoadError {
         what: "the CUDA driver (libcuda)",
         tried: Vec::new(),
@@ -117,9 +117,9 @@ pub(crate) fn open_libcuda() -> Result<(Resolver, String, TableKind), LoadError>
         None => (LIBCUDA_NAMES.to_vec(), ""),
     };
     for name in names {
-        match OpenLibrary::open(name, false) {
+        match OpenLibrary::dlopen(name, false) {
             Ok(library) => {
-                let marked = library.symbol(VIRTUAL_GPU_SYMBOL).is_some();
+                let marked = library.dlsym(VIRTUAL_GPU_SYMBOL).is_some();
                 let kind = if marked { TableKind::Virtual } else { TableKind::Real };
                 return Ok((libcuda_resolver(library), name.to_owned(), kind));
             }
@@ -136,20 +136,20 @@ type GetProcAddress = crate::table::fn_type::cuGetProcAddress;
 const LEGACY_STREAM: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
 
 /// Asks the driver's own `cuGetProcAddress` first, the dynamic loader second.
-fn libcuda_resolver(library: OpenLibrary) -> Resolver {
-    let get_proc_address: Option<GetProcAddress> = library.symbol("cuGetProcAddress_v2").map(|pointer| {
+fn libcuda_resolver(library: OpenLibrary) -> SymbolResolver {
+    let get_proc_address: Option<GetProcAddress> = library.dlsym("cuGetProcAddress_v2").map(|pointer| {
         // SAFETY: the exported symbol of this name has had this signature since CUDA 12.0.
         unsafe { std::mem::transmute::<*const c_void, GetProcAddress>(pointer) }
     });
     Box::new(move |info| {
-        get_proc_address.and_then(|ask| query_proc_address(ask, info)).or_else(|| library.symbol(info.symbol))
+        get_proc_address.and_then(|ask| query_proc_address(ask, info)).or_else(|| library.dlsym(info.symbol))
     })
 }
 
 /// The driver wants the name without version suffix and the CUDA version whose meaning of the
 /// name is wanted; the version that introduced the symbol names exactly that meaning.
 fn query_proc_address(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const c_void> {
-    let name = CString::new(unsuffixed(info.name)).ok()?;
+    let name = CString::new(without_version_suffix(info.name)).ok()?;
     let mut pointer: *mut c_void = std::ptr::null_mut();
     let mut status = CUdriverProcAddressQueryResult::default();
     // SAFETY: all pointers are valid for the call; allowed before cuInit.
@@ -157,7 +157,7 @@ fn query_proc_address(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const
     (code.is_success() && !pointer.is_null()).then_some(pointer.cast_const())
 }
 
-fn unsuffixed(name: &str) -> &str {
+fn without_version_suffix(name: &str) -> &str {
     match name.rsplit_once("_v") {
         Some((base, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => base,
         _ => name,

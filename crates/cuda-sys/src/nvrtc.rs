@@ -81,8 +81,8 @@ impl NvrtcTable {
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
-        static LOADED: OnceTable<NvrtcTable> = OnceTable::new();
-        LOADED.get(find)
+        static LOADED_TABLE: OnceTable<NvrtcTable> = OnceTable::new();
+        LOADED_TABLE.get_or_load(find_nvrtc)
     }
 
     /// `(major, minor)` of this NVRTC.
@@ -137,7 +137,7 @@ const LOADER_NAMES: &[&str] = if cfg!(windows) {
     &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
 };
 
-const SEARCH: LibrarySearch = LibrarySearch {
+const LIBRARY_SEARCH: LibrarySearch = LibrarySearch {
     what: "NVRTC, the compiler for CUDA C++",
     name: "NVRTC",
     variable: "RTCG_NVRTC",
@@ -149,7 +149,7 @@ const SEARCH: LibrarySearch = LibrarySearch {
 
 /// The exact command for the driver that is here.
 fn hint() -> String {
-    let driver = DriverTable::real().ok().and_then(DriverTable::driver_version).map(|version| version / 1000);
+    let driver = DriverTable::real_driver().ok().and_then(DriverTable::driver_version).map(|version| version / 1000);
     let why = driver.map_or_else(String::new, |major| format!(", for the NVIDIA driver here, which has CUDA {major}"));
     let major = driver.unwrap_or(13);
     let (extra, wheel) = (wheels_extra(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
@@ -164,8 +164,10 @@ pub fn wheels_extra(cuda_major: u32) -> &'static str {
     if cuda_major < 13 { "cuda12" } else { "cuda13" }
 }
 
-fn find() -> Result<NvrtcTable, LoadError> {
-    SEARCH.find(|library, path| Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some()))
+fn find_nvrtc() -> Result<NvrtcTable, LoadError> {
+    LIBRARY_SEARCH.find_library(|library, path| {
+        Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some())
+    })
 }
 
 /// The `alt` build is another linking of the same.

@@ -1,6 +1,6 @@
 //! Where CUDA's user-space files can be: NVRTC, nvJitLink, headers, nvcc.
 //!
-//! An [`Installation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
+//! An [`CudaInstallation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
 //! wheels beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`,
 //! `CONDA_PREFIX`, the directories around this shared object or program), `CUDA_HOME` and
 //! `CUDA_PATH`, `/usr/local/cuda`. Only directories that exist are listed; nothing is opened.
@@ -9,13 +9,13 @@ use crate::load::LoadError;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-static ROOTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static SEARCH_ROOTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Adds a directory to look into before all others: a `site-packages` directory or a Python
 /// prefix (`sys.prefix`). The Python layer calls this with the running interpreter's.
 pub fn add_search_root(root: impl Into<PathBuf>) {
     let root = root.into();
-    let mut roots = ROOTS.lock().unwrap_or_else(|e| e.into_inner());
+    let mut roots = SEARCH_ROOTS.lock().unwrap_or_else(|e| e.into_inner());
     if !roots.contains(&root) {
         roots.push(root);
     }
@@ -23,7 +23,7 @@ pub fn add_search_root(root: impl Into<PathBuf>) {
 
 /// A coherent set of CUDA directories.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Installation {
+pub struct CudaInstallation {
     /// Where it comes from, for messages: `wheel in .../site-packages`, `CUDA_HOME=...`.
     pub origin: String,
     /// Existing directories with shared libraries.
@@ -34,7 +34,7 @@ pub struct Installation {
     pub bin_dirs: Vec<PathBuf>,
 }
 
-impl Installation {
+impl CudaInstallation {
     fn new(origin: String, libs: Vec<PathBuf>, includes: Vec<PathBuf>, bins: Vec<PathBuf>) -> Self {
         let existing = |dirs: Vec<PathBuf>| -> Vec<PathBuf> {
             let mut kept: Vec<PathBuf> = Vec::new();
@@ -54,18 +54,18 @@ impl Installation {
 }
 
 /// All installations found, in search order.
-pub fn installations() -> Vec<Installation> {
+pub fn installations() -> Vec<CudaInstallation> {
     let mut found = Vec::new();
     for site in site_packages() {
         found.extend(wheel_installations(&site));
     }
     for variable in ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"] {
         if let Some(home) = env_dir(variable) {
-            found.push(toolkit(format!("{variable}={}", home.display()), &home));
+            found.push(toolkit_installation(format!("{variable}={}", home.display()), &home));
         }
     }
     for home in ["/usr/local/cuda", "/opt/cuda"] {
-        found.push(toolkit(home.to_owned(), Path::new(home)));
+        found.push(toolkit_installation(home.to_owned(), Path::new(home)));
     }
     found.retain(|i| !i.is_empty());
     found
@@ -119,12 +119,12 @@ pub fn find_library(name: &str) -> Option<PathBuf> {
 
 /// Whether the loader finds a library of OpenGL. It stays loaded.
 pub fn loads_opengl() -> bool {
-    const NAMES: &[&str] = if cfg!(windows) {
+    const NVCC_NAMES: &[&str] = if cfg!(windows) {
         &["opengl32.dll"]
     } else {
         &["libOpenGL.so.0", "libGL.so.1", "libEGL.so.1", "libGLESv2.so.2"]
     };
-    NAMES.iter().any(|name| crate::load::OpenLibrary::open(name, false).is_ok())
+    NVCC_NAMES.iter().any(|name| crate::load::OpenLibrary::dlopen(name, false).is_ok())
 }
 
 fn find_program(name: &str) -> Result<PathBuf, Vec<(String, String)>> {
@@ -161,7 +161,7 @@ fn env_dir(variable: &str) -> Option<PathBuf> {
 
 /// Every place that may hold the directory `nvidia` of NVIDIA's wheels.
 fn site_packages() -> Vec<PathBuf> {
-    let mut prefixes = ROOTS.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let mut prefixes = SEARCH_ROOTS.lock().unwrap_or_else(|e| e.into_inner()).clone();
     prefixes.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|v| env_dir(v)));
     prefixes.extend(around_this_library());
     let mut sites = Vec::new();
@@ -226,27 +226,27 @@ fn this_library() -> Option<PathBuf> {
 }
 
 /// CUDA 13 wheels share the directory `nvidia/cu13`; CUDA 12 wheels have one directory each.
-fn wheel_installations(site: &Path) -> Vec<Installation> {
+fn wheel_installations(site: &Path) -> Vec<CudaInstallation> {
     let nvidia = site.join("nvidia");
     let origin = |major: &str| format!("CUDA {major} wheels in {}", site.display());
     let mut found = Vec::new();
     for major in ["14", "13"] {
         let root = nvidia.join(format!("cu{major}"));
-        found.push(toolkit(origin(major), &root));
+        found.push(toolkit_installation(origin(major), &root));
     }
     let parts = ["cuda_runtime", "cuda_nvrtc", "cuda_nvcc", "cuda_cccl", "cuda_crt", "curand", "nvjitlink"];
     let sub = |kind: &str| parts.iter().map(|p| nvidia.join(p).join(kind)).collect();
-    found.push(Installation::new(origin("12"), [sub("lib"), sub("bin")].concat(), sub("include"), sub("bin")));
+    found.push(CudaInstallation::new(origin("12"), [sub("lib"), sub("bin")].concat(), sub("include"), sub("bin")));
     found.retain(|i| !i.is_empty());
     found
 }
 
 /// A directory laid out as NVIDIA's toolkits are.
-fn toolkit(origin: String, home: &Path) -> Installation {
+fn toolkit_installation(origin: String, home: &Path) -> CudaInstallation {
     let target = home.join(format!("targets/{}-linux", std::env::consts::ARCH));
     let mut libs: Vec<PathBuf> = ["lib64", "lib", "lib/x64", "bin", "bin/x64"].iter().map(|d| home.join(d)).collect();
     libs.push(target.join("lib"));
     let includes =
         vec![home.join("include"), home.join("include/cccl"), target.join("include"), target.join("include/cccl")];
-    Installation::new(origin, libs, includes, vec![home.join("bin")])
+    CudaInstallation::new(origin, libs, includes, vec![home.join("bin")])
 }

@@ -20,7 +20,7 @@ pub enum TableKind {
 }
 
 /// Finds the address of a function.
-pub(crate) type Resolver = Box<dyn Fn(&FunctionInfo) -> Option<*const c_void> + Send + Sync>;
+pub(crate) type SymbolResolver = Box<dyn Fn(&FunctionInfo) -> Option<*const c_void> + Send + Sync>;
 
 /// One entry of the declaration list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub struct FunctionInfo {
 
 /// One line of the coverage report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Coverage {
+pub struct FunctionCoverage {
     /// The function.
     pub name: &'static str,
     /// The CUDA version that introduced it.
@@ -96,7 +96,7 @@ macro_rules! define_table {
             $(pub type $name = unsafe extern "C" fn($($ty),*) -> CUresult;)*
         }
 
-        const INFOS: &[FunctionInfo] = &[
+        const FUNCTION_INFOS: &[FunctionInfo] = &[
             $(FunctionInfo { name: stringify!($name), symbol: $symbol, since: $since },)*
         ];
 
@@ -104,7 +104,7 @@ macro_rules! define_table {
         #[allow(non_snake_case, clippy::too_many_arguments)]
         mod traced {
             use super::{DriverFn, DriverTable, fn_type};
-            use crate::trace::{Call, Traced};
+            use crate::trace::{TracedCall, TraceArgument};
             #[allow(unused_imports)]
             use crate::types::*;
             $(
@@ -113,11 +113,11 @@ macro_rules! define_table {
                 pub(super) unsafe fn $name(
                     table: &DriverTable, function: fn_type::$name $(, $arg: $ty)*
                 ) -> CUresult {
-                    let arguments: &[(&'static str, &dyn Traced)] = &[$((stringify!($arg), &$arg)),*];
-                    let call = Call::begin(table, DriverFn::$name, arguments);
+                    let arguments: &[(&'static str, &dyn TraceArgument)] = &[$((stringify!($arg), &$arg)),*];
+                    let call = TracedCall::begin_call(table, DriverFn::$name, arguments);
                     // SAFETY: the arguments are the caller's promise.
                     let code = unsafe { function($($arg),*) };
-                    call.end(code, arguments);
+                    call.end_call(code, arguments);
                     code
                 }
             )*
@@ -160,13 +160,13 @@ impl DriverFn {
     pub const COUNT: usize = Self::ALL.len();
 
     /// Name, symbol and version of this function.
-    pub fn info(self) -> &'static FunctionInfo {
-        &INFOS[self as usize]
+    pub fn function_info(self) -> &'static FunctionInfo {
+        &FUNCTION_INFOS[self as usize]
     }
 
     /// The function with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|f| f.info().name == name)
+        Self::ALL.iter().copied().find(|f| f.function_info().name == name)
     }
 }
 
@@ -174,7 +174,7 @@ impl DriverFn {
 pub struct DriverTable {
     kind: TableKind,
     origin: String,
-    resolver: Resolver,
+    resolver: SymbolResolver,
     slots: [AtomicPtr<c_void>; DriverFn::COUNT],
     missing: [AtomicBool; DriverFn::COUNT],
 }
@@ -200,13 +200,14 @@ impl DriverTable {
     /// Searched are, in this order: the file that the environment variable `RTCG_LIBCUDA` names
     /// (nothing else is tried then; `none` means "no real driver"), then the names under which
     /// the loader knows the driver.
-    pub fn real() -> Result<&'static DriverTable, &'static LoadError> {
-        static REAL: OnceLock<Result<DriverTable, LoadError>> = OnceLock::new();
-        REAL.get_or_init(|| {
-            let (resolver, origin, kind) = load::open_libcuda()?;
-            Ok(DriverTable::new(kind, origin, resolver))
-        })
-        .as_ref()
+    pub fn real_driver() -> Result<&'static DriverTable, &'static LoadError> {
+        static REAL_DRIVER: OnceLock<Result<DriverTable, LoadError>> = OnceLock::new();
+        REAL_DRIVER
+            .get_or_init(|| {
+                let (resolver, origin, kind) = load::open_libcuda()?;
+                Ok(DriverTable::new(kind, origin, resolver))
+            })
+            .as_ref()
     }
 
     /// A table filled by `resolver`, which is asked once for each name of the declaration list
@@ -216,11 +217,11 @@ impl DriverTable {
     /// The resolver must answer with a pointer to a function of the type that [`fn_type`] states
     /// for the name, or `None`.
     pub fn from_resolver(kind: TableKind, resolver: fn(&str) -> Option<*const c_void>) -> DriverTable {
-        let resolver: Resolver = Box::new(move |info| resolver(info.name));
+        let resolver: SymbolResolver = Box::new(move |info| resolver(info.name));
         Self::new(kind, "built in".to_owned(), resolver)
     }
 
-    fn new(kind: TableKind, origin: String, resolver: Resolver) -> DriverTable {
+    fn new(kind: TableKind, origin: String, resolver: SymbolResolver) -> DriverTable {
         crate::trace::start_if_asked();
         DriverTable {
             kind,
@@ -232,7 +233,7 @@ impl DriverTable {
     }
 
     /// What stands behind this table.
-    pub fn kind(&self) -> TableKind {
+    pub fn table_kind(&self) -> TableKind {
         self.kind
     }
 
@@ -246,7 +247,7 @@ impl DriverTable {
     pub fn pointer(&self, function: DriverFn) -> Option<*const c_void> {
         let pointer = self.slots[function as usize].load(Ordering::Acquire);
         if pointer.is_null() {
-            return self.resolve(function);
+            return self.resolve_slot(function);
         }
         Some(pointer)
     }
@@ -259,12 +260,12 @@ impl DriverTable {
     /// Two threads may resolve the same slot at once; they store the same pointer.
     #[cold]
     #[inline(never)]
-    fn resolve(&self, function: DriverFn) -> Option<*const c_void> {
+    fn resolve_slot(&self, function: DriverFn) -> Option<*const c_void> {
         let index = function as usize;
         if self.missing[index].load(Ordering::Relaxed) {
             return None;
         }
-        match (self.resolver)(function.info()).filter(|p| !p.is_null()) {
+        match (self.resolver)(function.function_info()).filter(|p| !p.is_null()) {
             Some(pointer) => {
                 self.slots[index].store(pointer.cast_mut(), Ordering::Release);
                 Some(pointer)
@@ -283,7 +284,7 @@ impl DriverTable {
         if self.has(function) {
             return None;
         }
-        let info = function.info();
+        let info = function.function_info();
         Some(MissingSymbol {
             name: info.name,
             symbol: info.symbol,
@@ -302,8 +303,12 @@ impl DriverTable {
     }
 
     /// Which functions of the list this driver has. Resolves all of them.
-    pub fn coverage(&self) -> impl Iterator<Item = Coverage> + '_ {
-        DriverFn::ALL.iter().map(|f| Coverage { name: f.info().name, since: f.info().since, resolved: self.has(*f) })
+    pub fn coverage(&self) -> impl Iterator<Item = FunctionCoverage> + '_ {
+        DriverFn::ALL.iter().map(|f| FunctionCoverage {
+            name: f.function_info().name,
+            since: f.function_info().since,
+            resolved: self.has(*f),
+        })
     }
 
     /// The driver's text for a code (`cuGetErrorString`), or ours when it has none.

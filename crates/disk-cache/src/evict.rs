@@ -3,13 +3,13 @@
 //! The files are counted when this process has stored a sixteenth of the limit since it last did so, or when no process
 //! has for an hour; so the limit can be overstepped by that much per process for a while.
 
-use crate::file::TEMPORARY;
+use crate::file::TEMPORARY_EXTENSION;
 use crate::{DiskCache, SizeScope};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-const HOUR: Duration = Duration::from_secs(3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Bytes that this process has stored in a cache since it last counted the files.
 #[derive(Debug, Default)]
@@ -31,27 +31,27 @@ struct CachedFile {
 impl DiskCache {
     /// To be called after `bytes` were written. Files are counted, and the oldest ones removed, when it is time.
     pub fn sweep_if_due(&self, bytes: u64, pace: &SweepTrigger) {
-        let marker = self.marker();
+        let marker = self.sweep_marker_path();
         let stored = pace.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let counted = std::fs::metadata(&marker).and_then(|m| m.modified());
-        let is_fresh = counted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < HOUR));
+        let is_fresh = counted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < SWEEP_INTERVAL));
         if is_fresh && stored < self.limit / 16 {
             return;
         }
         pace.0.store(0, Ordering::Relaxed);
         let _ = std::fs::write(&marker, b"");
-        self.sweep();
+        self.evict_oldest();
     }
 
     /// Files with this ending, and bytes of all files that count against the limit.
-    pub fn usage(&self, extension: &str) -> (u64, u64) {
-        let files = self.files();
+    pub fn count_files_and_bytes(&self, extension: &str) -> (u64, u64) {
+        let files = self.cached_files();
         let counted = files.iter().filter(|file| file.path.extension().is_some_and(|e| e == extension)).count();
         (counted as u64, files.iter().map(|file| file.size).sum())
     }
 
     /// The file whose modification time says when the files were last counted.
-    fn marker(&self) -> PathBuf {
+    fn sweep_marker_path(&self) -> PathBuf {
         match self.size_scope {
             SizeScope::OwnDirectory => self.folder.join("last-scan"),
             SizeScope::AllVersions(prefix) => self.parent_directory().join(format!("{prefix}last-scan")),
@@ -63,8 +63,8 @@ impl DiskCache {
     }
 
     /// Removes what was used longest ago until nine tenths of the limit are left; that leaves room for a while.
-    fn sweep(&self) {
-        let mut files = self.files();
+    fn evict_oldest(&self) {
+        let mut files = self.cached_files();
         let mut total: u64 = files.iter().map(|file| file.size).sum();
         if total <= self.limit {
             return;
@@ -81,7 +81,7 @@ impl DiskCache {
     }
 
     /// The files that count, two levels below the folders that do; anything else is not ours to count or remove.
-    fn files(&self) -> Vec<CachedFile> {
+    fn cached_files(&self) -> Vec<CachedFile> {
         let folders = match self.size_scope {
             SizeScope::OwnDirectory => vec![self.folder.clone()],
             SizeScope::AllVersions(prefix) => {
@@ -98,24 +98,24 @@ fn is_version(path: &Path, prefix: &str) -> bool {
     !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
+fn dir_entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
     std::fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
 /// The folders in a folder; links are none.
 fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    entries(folder).filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path())
+    dir_entries(folder).filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path())
 }
 
 /// The files of a shard. Temporary ones that a killed process has left are removed on the way.
 fn files_in(shard: &Path) -> Vec<CachedFile> {
     let mut kept = Vec::new();
-    for entry in entries(shard) {
+    for entry in dir_entries(shard) {
         let Some(metadata) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else { continue };
         let (path, used) = (entry.path(), metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH));
-        if path.extension().is_none_or(|e| e != TEMPORARY) {
+        if path.extension().is_none_or(|e| e != TEMPORARY_EXTENSION) {
             kept.push(CachedFile { path, size: metadata.len(), used });
-        } else if used.elapsed().is_ok_and(|age| age > HOUR) {
+        } else if used.elapsed().is_ok_and(|age| age > SWEEP_INTERVAL) {
             let _ = std::fs::remove_file(&path);
         }
     }

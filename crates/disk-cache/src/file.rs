@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// The ending of names of files that are being written.
-pub(crate) const TEMPORARY: &str = "tmp";
+pub(crate) const TEMPORARY_EXTENSION: &str = "tmp";
 
 /// A file that is used is marked so once in that time: its modification time is the clock of the eviction, and a
 /// write for each use would cost more than the use.
@@ -16,7 +16,7 @@ const MARK_INTERVAL: Duration = Duration::from_secs(3600);
 /// Puts a file in place whole or not at all.
 pub(crate) fn write_atomically(path: &Path, parts: &[&[u8]], private: bool) -> std::io::Result<()> {
     let temporary = temporary_beside(path);
-    let mut file = options(private).write(true).create_new(true).open(&temporary)?;
+    let mut file = open_options(private).write(true).create_new(true).open(&temporary)?;
     let written = parts.iter().try_for_each(|part| file.write_all(part));
     drop(file);
     let placed = written.and_then(|()| std::fs::rename(&temporary, path));
@@ -27,15 +27,15 @@ pub(crate) fn write_atomically(path: &Path, parts: &[&[u8]], private: bool) -> s
 }
 
 fn temporary_beside(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    static N_TEMPORARIES: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_nanos();
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!(".{}-{count}-{now}.{TEMPORARY}", std::process::id()))
+    let count = N_TEMPORARIES.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".{}-{count}-{now}.{TEMPORARY_EXTENSION}", std::process::id()))
 }
 
 /// How files are opened: those of a private cache are no links, and are made for the user alone.
 #[cfg(unix)]
-fn options(private: bool) -> OpenOptions {
+fn open_options(private: bool) -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = File::options();
     if private {
@@ -45,7 +45,7 @@ fn options(private: bool) -> OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn options(_private: bool) -> OpenOptions {
+fn open_options(_private: bool) -> OpenOptions {
     File::options()
 }
 
@@ -53,7 +53,7 @@ fn options(_private: bool) -> OpenOptions {
 #[cfg(unix)]
 pub(crate) fn read_private(path: &Path, user: u32) -> Option<Vec<u8>> {
     use std::io::Read;
-    let mut file = options(true).read(true).open(path).ok()?;
+    let mut file = open_options(true).read(true).open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || !crate::folder::is_private_to(&metadata, user) {
         return None;
@@ -73,7 +73,7 @@ impl crate::DiskCache {
     pub fn mark_used(&self, path: &Path) {
         let Ok(modified) = std::fs::symlink_metadata(path).and_then(|m| m.modified()) else { return };
         if modified.elapsed().is_ok_and(|age| age > MARK_INTERVAL)
-            && let Ok(file) = options(self.access != crate::Access::Shared).write(true).open(path)
+            && let Ok(file) = open_options(self.access != crate::WriterTrust::Shared).write(true).open(path)
         {
             let _ = file.set_modified(SystemTime::now());
         }

@@ -1,6 +1,6 @@
 //! Where caches lie, and whether what lies there may be used.
 
-use crate::{Access, DiskCache};
+use crate::{DiskCache, WriterTrust};
 use std::path::{Path, PathBuf};
 
 /// A cache's folder.
@@ -30,17 +30,17 @@ pub fn user_folder(name: &str) -> Option<PathBuf> {
 
 impl DiskCache {
     /// What its folder is now.
-    pub fn state(&self) -> FolderState {
+    pub fn folder_state(&self) -> FolderState {
         let metadata = match self.access {
-            Access::Shared => std::fs::metadata(&self.folder),
+            WriterTrust::Shared => std::fs::metadata(&self.folder),
             // A link leads where others may have put something.
-            Access::Private { .. } => std::fs::symlink_metadata(&self.folder),
+            WriterTrust::Private { .. } => std::fs::symlink_metadata(&self.folder),
         };
         let Ok(metadata) = metadata else { return FolderState::Missing };
         let is_good = metadata.is_dir()
             && match self.access {
-                Access::Shared => true,
-                Access::Private { user } => is_private_to(&metadata, user),
+                WriterTrust::Shared => true,
+                WriterTrust::Private { user } => is_private_to(&metadata, user),
             };
         if is_good { FolderState::Good } else { FolderState::NotTrusted }
     }

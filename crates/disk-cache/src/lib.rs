@@ -5,7 +5,7 @@
 //! used files are evicted first. Files of others in the folder are neither counted nor removed. The caller checks a
 //! file's contents, and whether it was damaged.
 //!
-//! A cache may be private ([`Access::Private`]): then folders and files must belong to the user and be writable by no
+//! A cache may be private ([`WriterTrust::Private`]): then folders and files must belong to the user and be writable by no
 //! one else, as is needed for code that is executed.
 
 #![forbid(unsafe_code)]
@@ -19,11 +19,11 @@ pub use folder::{FolderState, user_folder};
 use std::path::{Path, PathBuf};
 
 /// What files are named by.
-pub type Key = [u8; 32];
+pub type FileKey = [u8; 32];
 
 /// Who may write what is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum WriterTrust {
     /// Whoever the folder's rights allow.
     Shared,
     /// The user with this number alone; folders and files are made so.
@@ -50,24 +50,24 @@ pub struct DiskCache {
     /// Bytes that it is kept below.
     pub limit: u64,
     /// Who may write it.
-    pub access: Access,
+    pub access: WriterTrust,
     /// What counts against the limit.
     pub size_scope: SizeScope,
 }
 
 impl DiskCache {
     /// The file of a key.
-    pub fn path(&self, key: &Key, extension: &str) -> PathBuf {
+    pub fn path_of_key(&self, key: &FileKey, extension: &str) -> PathBuf {
         let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
         self.folder.join(&hex[..2]).join(format!("{}.{extension}", &hex[2..]))
     }
 
     /// What a file of the cache holds; `None` if there is none, or others could have written it.
-    pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
+    pub fn read_file(&self, path: &Path) -> Option<Vec<u8>> {
         match self.access {
-            Access::Shared => std::fs::read(path).ok(),
-            Access::Private { user } if self.state() == FolderState::Good => file::read_private(path, user),
-            Access::Private { .. } => None,
+            WriterTrust::Shared => std::fs::read(path).ok(),
+            WriterTrust::Private { user } if self.folder_state() == FolderState::Good => file::read_private(path, user),
+            WriterTrust::Private { .. } => None,
         }
     }
 
@@ -75,18 +75,18 @@ impl DiskCache {
     ///
     /// # Errors
     /// When the folder cannot be written, or is none that may be used.
-    pub fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+    pub fn write_file(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         let shard = path.parent().unwrap_or(&self.folder);
         match self.access {
-            Access::Shared => std::fs::create_dir_all(shard)?,
-            Access::Private { .. } if self.state() == FolderState::NotTrusted => {
+            WriterTrust::Shared => std::fs::create_dir_all(shard)?,
+            WriterTrust::Private { .. } if self.folder_state() == FolderState::NotTrusted => {
                 return Err(std::io::ErrorKind::PermissionDenied.into());
             }
-            Access::Private { .. } => {
+            WriterTrust::Private { .. } => {
                 folder::make_private(&self.folder)?;
                 folder::make_private(shard)?;
             }
         }
-        file::write_atomically(path, parts, self.access != Access::Shared)
+        file::write_atomically(path, parts, self.access != WriterTrust::Shared)
     }
 }

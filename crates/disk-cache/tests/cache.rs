@@ -1,6 +1,6 @@
 //! Files that are put in place whole, go when they are old, and are not read when others could have written them.
 
-use rtcg_disk_cache::{Access, DiskCache, FolderState, Key, SizeScope, SweepTrigger};
+use rtcg_disk_cache::{DiskCache, FileKey, FolderState, SizeScope, SweepTrigger, WriterTrust};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -19,7 +19,7 @@ impl Folder {
         DiskCache {
             folder: self.0.join("own-1"),
             limit: 500,
-            access: Access::Shared,
+            access: WriterTrust::Shared,
             size_scope: SizeScope::OwnDirectory,
         }
     }
@@ -31,7 +31,7 @@ impl Drop for Folder {
     }
 }
 
-const KEY: Key = [7; 32];
+const KEY: FileKey = [7; 32];
 
 fn put(path: PathBuf, bytes: usize, age_s: u64) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -51,25 +51,25 @@ fn names(folder: &Path) -> Vec<String> {
 fn what_is_written_is_read_and_leaves_nothing_else() {
     let folder = Folder::new("written");
     let cache = folder.cache();
-    let path = cache.path(&KEY, "code");
-    assert_eq!((cache.state(), cache.read(&path)), (FolderState::Missing, None));
-    cache.write(&path, &[b"one, ", b"two"]).unwrap();
-    assert_eq!((cache.state(), cache.read(&path).as_deref()), (FolderState::Good, Some(&b"one, two"[..])));
-    cache.write(&path, &[b"three"]).unwrap();
-    assert_eq!(cache.read(&path).as_deref(), Some(&b"three"[..]));
+    let path = cache.path_of_key(&KEY, "code");
+    assert_eq!((cache.folder_state(), cache.read_file(&path)), (FolderState::Missing, None));
+    cache.write_file(&path, &[b"one, ", b"two"]).unwrap();
+    assert_eq!((cache.folder_state(), cache.read_file(&path).as_deref()), (FolderState::Good, Some(&b"one, two"[..])));
+    cache.write_file(&path, &[b"three"]).unwrap();
+    assert_eq!(cache.read_file(&path).as_deref(), Some(&b"three"[..]));
     assert_eq!(names(&cache.folder), ["07"]);
     assert_eq!(names(&cache.folder.join("07")), [format!("{}.code", "07".repeat(31))]);
-    assert_eq!(cache.usage("code"), (1, 5));
-    assert_eq!(cache.usage("other"), (0, 5));
+    assert_eq!(cache.count_files_and_bytes("code"), (1, 5));
+    assert_eq!(cache.count_files_and_bytes("other"), (0, 5));
 }
 
 #[test]
 fn a_write_that_fails_leaves_nothing() {
     let folder = Folder::new("fails");
     let cache = folder.cache();
-    let path = cache.path(&KEY, "code");
+    let path = cache.path_of_key(&KEY, "code");
     std::fs::create_dir_all(path.join("in the way")).unwrap();
-    cache.write(&path, &[b"bytes"]).unwrap_err();
+    cache.write_file(&path, &[b"bytes"]).unwrap_err();
     assert_eq!(names(path.parent().unwrap()).len(), 1);
 }
 
@@ -96,11 +96,11 @@ fn other_versions_count_and_other_caches_do_not() {
     put(folder.0.join("own-code-1/cd/file"), 5000, 7200);
     put(folder.0.join("foreign/cd/file"), 5000, 7200);
     put(folder.0.join("own-file"), 5000, 7200);
-    assert_eq!(cache.usage("code"), (2, 800));
+    assert_eq!(cache.count_files_and_bytes("code"), (2, 800));
     let other = DiskCache { size_scope: SizeScope::AllVersions("own-code-"), ..folder.cache() };
-    assert_eq!(other.usage("code"), (0, 5000));
+    assert_eq!(other.count_files_and_bytes("code"), (0, 5000));
     cache.sweep_if_due(1, &SweepTrigger::new());
-    assert_eq!(cache.usage("code"), (1, 400));
+    assert_eq!(cache.count_files_and_bytes("code"), (1, 400));
     assert!(folder.0.join("own-12/cd/new.code").exists() && folder.0.join("own-code-1/cd/file").exists());
     assert!(folder.0.join("foreign/cd/file").exists() && folder.0.join("own-file").exists());
     assert!(folder.0.join("own-last-scan").exists());
@@ -131,14 +131,14 @@ fn files_are_counted_when_enough_was_stored_or_nobody_did_for_an_hour() {
 fn use_is_marked_once_an_hour() {
     let folder = Folder::new("marked");
     let cache = folder.cache();
-    let path = cache.path(&KEY, "code");
+    let path = cache.path_of_key(&KEY, "code");
     for (age_s, is_marked) in [(3000, false), (4000, true)] {
         put(path.clone(), 10, age_s);
         cache.mark_used(&path);
         let age = std::fs::metadata(&path).unwrap().modified().unwrap().elapsed().unwrap_or_default();
         assert_eq!(age < Duration::from_secs(1000), is_marked, "{age_s} s old");
     }
-    cache.mark_used(&cache.path(&[8; 32], "code"));
+    cache.mark_used(&cache.path_of_key(&[8; 32], "code"));
 }
 
 #[cfg(unix)]
@@ -147,27 +147,31 @@ fn private_files_are_the_users_alone() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     let folder = Folder::new("private");
     let user = std::fs::metadata(&folder.0).unwrap().uid();
-    let cache = DiskCache { access: Access::Private { user }, ..folder.cache() };
-    let path = cache.path(&KEY, "code");
+    let cache = DiskCache { access: WriterTrust::Private { user }, ..folder.cache() };
+    let path = cache.path_of_key(&KEY, "code");
     let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     let mode_of = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    cache.write(&path, &[b"code"]).unwrap();
+    cache.write_file(&path, &[b"code"]).unwrap();
     assert_eq!([mode_of(&cache.folder), mode_of(path.parent().unwrap()), mode_of(&path)], [0o700, 0o700, 0o600]);
-    assert!(cache.read(&path).is_some());
+    assert!(cache.read_file(&path).is_some());
     mode(&path, 0o620);
-    assert_eq!(cache.read(&path), None, "a file that others can write");
+    assert_eq!(cache.read_file(&path), None, "a file that others can write");
     mode(&path, 0o600);
     mode(&cache.folder, 0o770);
-    assert_eq!((cache.state(), cache.read(&path)), (FolderState::NotTrusted, None), "a folder that others can write");
-    cache.write(&path, &[b"code"]).unwrap_err();
+    assert_eq!(
+        (cache.folder_state(), cache.read_file(&path)),
+        (FolderState::NotTrusted, None),
+        "a folder that others can write"
+    );
+    cache.write_file(&path, &[b"code"]).unwrap_err();
     mode(&cache.folder, 0o700);
-    let others = DiskCache { access: Access::Private { user: user + 1 }, ..cache.clone() };
-    assert_eq!((others.state(), others.read(&path)), (FolderState::NotTrusted, None), "another user's");
+    let others = DiskCache { access: WriterTrust::Private { user: user + 1 }, ..cache.clone() };
+    assert_eq!((others.folder_state(), others.read_file(&path)), (FolderState::NotTrusted, None), "another user's");
     std::fs::rename(&path, folder.0.join("aside")).unwrap();
     symlink(folder.0.join("aside"), &path).unwrap();
-    assert_eq!(cache.read(&path), None, "a link");
+    assert_eq!(cache.read_file(&path), None, "a link");
     let linked = DiskCache { folder: folder.0.join("link"), ..cache.clone() };
     symlink(&cache.folder, &linked.folder).unwrap();
-    assert_eq!(linked.state(), FolderState::NotTrusted, "a link to a folder");
-    assert_eq!(DiskCache { access: Access::Shared, ..linked }.state(), FolderState::Good);
+    assert_eq!(linked.folder_state(), FolderState::NotTrusted, "a link to a folder");
+    assert_eq!(DiskCache { access: WriterTrust::Shared, ..linked }.folder_state(), FolderState::Good);
 }

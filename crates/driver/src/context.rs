@@ -4,17 +4,17 @@
 //! top being set to the top of ours after each push and pop. A thread that ends with contexts on
 //! its stack simply gives them up.
 //!
-//! Resources hold their [`Context`] and free themselves through [`Context::cleanup`], which knows
+//! Resources hold their [`Context`] and free themselves through [`Context::free_in_context`], which knows
 //! whether there is still something to free, and makes the context current for the moment.
 
 mod default_context;
 
 use crate::device::Device;
-use crate::drivers;
 use crate::error::{Error, Result};
 use crate::graph::in_relaxed_mode;
 use crate::launch_queue::LaunchQueue;
-use crate::memory::staging::Staging;
+use crate::loaded_drivers;
+use crate::memory::staging::StagingBuffers;
 use crate::process;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};
@@ -32,7 +32,7 @@ pub enum ContextKind {
     Foreign,
 }
 
-struct Inner {
+struct ContextInner {
     table: &'static DriverTable,
     handle: CUcontext,
     device: Device,
@@ -42,16 +42,16 @@ struct Inner {
     /// Held shared while a resource is freed and exclusively while the context goes, so that a
     /// resource found to be alive stays so until it is freed.
     lifetime: RwLock<()>,
-    staging: Staging,
+    staging: StagingBuffers,
     queue: LaunchQueue,
 }
 
 /// A context. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Context(Arc<Inner>);
+pub struct Context(Arc<ContextInner>);
 
 thread_local! {
-    static STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
+    static CONTEXT_STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
     /// How many contexts are current for the moment ([`Context::with_current`]), whatever the stack says.
     static N_ENTERED: Cell<u32> = const { Cell::new(0) };
 }
@@ -84,8 +84,8 @@ impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         let table = device.table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
-        let (staging, queue) = (Staging::default(), LaunchQueue::default());
-        Self(Arc::new(Inner { table, handle, device, kind, alive, lifetime, staging, queue }))
+        let (staging, queue) = (StagingBuffers::default(), LaunchQueue::default());
+        Self(Arc::new(ContextInner { table, handle, device, kind, alive, lifetime, staging, queue }))
     }
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
@@ -102,17 +102,17 @@ impl Context {
         }
         let ctx = Self::from_parts(device, handle, ContextKind::Created);
         ctx.push()?;
-        default_context::note_choice();
+        default_context::note_device_choice();
         Ok(ctx)
     }
 
     /// Retains a primary context. See [`Device::retain_primary_context`].
     pub(crate) fn retain_primary(device: Device) -> Result<Self> {
-        default_context::note_choice();
-        Self::retain(device)
+        default_context::note_device_choice();
+        Self::retain_primary_handle(device)
     }
 
-    pub(crate) fn retain(device: Device) -> Result<Self> {
+    pub(crate) fn retain_primary_handle(device: Device) -> Result<Self> {
         let mut handle = CUcontext::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDevicePrimaryCtxRetain(&raw mut handle, device.handle())) }?;
@@ -121,7 +121,7 @@ impl Context {
 
     /// Wraps the context that is current in the driver, whichever library made it, and pushes it.
     pub fn attach() -> Result<Self> {
-        let ctx = Self::foreign().ok_or_else(|| {
+        let ctx = Self::foreign_current().ok_or_else(|| {
             let detail = "no context is current in this thread";
             Error::new("cuCtxAttach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
@@ -130,11 +130,11 @@ impl Context {
     }
 
     /// The context that is current in a driver though it was not pushed by this crate.
-    fn foreign() -> Option<Self> {
+    fn foreign_current() -> Option<Self> {
         if process::is_forked() {
             return None;
         }
-        drivers::peek()?.tables.iter().find_map(|table| {
+        loaded_drivers::drivers_if_initialized()?.tables.iter().find_map(|table| {
             let (mut handle, mut device) = (CUcontext::null(), 0);
             // SAFETY: writes one handle each.
             let found = unsafe {
@@ -149,13 +149,13 @@ impl Context {
 
     /// The context that another library made current in this thread, else the default one.
     fn foreign_or_default() -> Result<Option<Self>> {
-        Self::foreign().map_or_else(default_context::take, |ctx| Ok(Some(ctx)))
+        Self::foreign_current().map_or_else(default_context::push_default_context, |ctx| Ok(Some(ctx)))
     }
 
     /// The top of the calling thread's stack.
     #[inline]
     pub fn current() -> Option<Self> {
-        STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
+        CONTEXT_STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
     }
 
     /// Whether both are references to the same object.
@@ -167,20 +167,22 @@ impl Context {
     /// Whether it is the top of the calling thread's stack.
     #[inline]
     pub fn is_current(&self) -> bool {
-        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self)).unwrap_or(false)
+        CONTEXT_STACK
+            .try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self))
+            .unwrap_or(false)
     }
 
     /// Whether the top of the calling thread's stack is a reference to this object, which then does not go with
     /// any other.
     #[inline]
     pub fn is_held_by_stack(&self) -> bool {
-        STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self))).unwrap_or(false)
+        CONTEXT_STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self))).unwrap_or(false)
     }
 
     /// The top of the calling thread's stack, else the context that another library made current
     /// in this thread.
     pub fn current_or_foreign() -> Option<Self> {
-        Self::current().or_else(Self::foreign)
+        Self::current().or_else(Self::foreign_current)
     }
 
     /// Puts `ctx` in the place of the top of the calling thread's stack and makes it current, as
@@ -191,7 +193,7 @@ impl Context {
             return if Self::current().is_some() { Self::pop().map(drop) } else { Ok(()) };
         };
         ctx.push()?;
-        let _ = STACK.try_with(|s| {
+        let _ = CONTEXT_STACK.try_with(|s| {
             let mut stack = s.borrow_mut();
             let below = stack.len().checked_sub(2);
             below.map(|index| stack.remove(index))
@@ -215,7 +217,7 @@ impl Context {
 
     /// The context that a new resource belongs to: the top of the stack, else the one that
     /// another library made current in this thread. The driver is made to agree.
-    pub fn require() -> Result<Self> {
+    pub fn current_or_error() -> Result<Self> {
         if let Some(ctx) = Self::current() {
             // A context that was detached by another thread is reported by the call that follows.
             if ctx.is_alive() && !process::is_forked() {
@@ -236,13 +238,13 @@ impl Context {
             return Err(Error::new("cuCtxPushCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail));
         }
         self.make_current("cuCtxPushCurrent")?;
-        let _ = STACK.try_with(|s| s.borrow_mut().push(self.clone()));
+        let _ = CONTEXT_STACK.try_with(|s| s.borrow_mut().push(self.clone()));
         Ok(())
     }
 
     /// Pops the top of the calling thread's stack; the one below becomes current.
     pub fn pop() -> Result<Self> {
-        let popped = STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten();
+        let popped = CONTEXT_STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten();
         let popped = popped.ok_or_else(|| {
             let detail = "cannot pop non-current context";
             Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
@@ -253,7 +255,7 @@ impl Context {
 
     /// The contexts on the calling thread's stack, the current one last.
     pub fn stack() -> Vec<Self> {
-        STACK.try_with(|s| s.borrow().clone()).unwrap_or_default()
+        CONTEXT_STACK.try_with(|s| s.borrow().clone()).unwrap_or_default()
     }
 
     /// Destroys the context (a primary one: releases it) while references to it remain. Its
@@ -263,7 +265,7 @@ impl Context {
             let detail = "the context was already detached";
             return Err(Error::new("cuCtxDetach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail));
         }
-        let was_here = STACK
+        let was_here = CONTEXT_STACK
             .try_with(|s| {
                 let mut stack = s.borrow_mut();
                 let before = stack.len();
@@ -303,14 +305,14 @@ fn restore_after(gone: &Context) -> Result<()> {
 #[inline]
 pub(crate) fn with_current_context<T>(body: impl FnOnce(Option<&Context>) -> T) -> T {
     let mut body = Some(body);
-    let on_stack = STACK.try_with(|s| {
+    let on_stack = CONTEXT_STACK.try_with(|s| {
         let stack = s.borrow();
         let top = stack.last()?;
         body.take().map(|body| body(Some(top)))
     });
     match (on_stack.ok().flatten(), body) {
         (Some(value), _) => value,
-        (None, Some(body)) => body(Context::foreign().as_ref()),
+        (None, Some(body)) => body(Context::foreign_current().as_ref()),
         (None, None) => unreachable!("the body is taken only to make the value"),
     }
 }
@@ -337,7 +339,7 @@ pub(crate) fn was_displaced(code: CUresult) -> bool {
 /// The table of the calling thread's current context, in the name of `call`.
 #[inline]
 pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> {
-    let top = STACK.try_with(|s| s.borrow().last().map(|ctx| ctx.0.table)).ok().flatten();
+    let top = CONTEXT_STACK.try_with(|s| s.borrow().last().map(|ctx| ctx.0.table)).ok().flatten();
     match top {
         Some(table) => Ok(table),
         None => foreign_table(call),
@@ -367,7 +369,7 @@ impl Context {
 
     /// [`Context::handle`] as a number, which no other context has while this one exists.
     #[inline]
-    pub fn number(&self) -> u64 {
+    pub fn handle_number(&self) -> u64 {
         self.0.handle.0.addr() as u64
     }
 
@@ -375,12 +377,12 @@ impl Context {
     /// has gone on, or until this process has done what the device waits for.
     #[inline]
     pub fn queue_may_be_full(&self) -> bool {
-        self.0.queue.may_be_full()
+        self.0.queue.may_block_on_full_queue()
     }
 
     /// What was launched into it.
     #[inline]
-    pub(crate) fn queue(&self) -> &LaunchQueue {
+    pub(crate) fn launch_queue(&self) -> &LaunchQueue {
         &self.0.queue
     }
 
@@ -390,7 +392,7 @@ impl Context {
     }
 
     /// What copies of pageable memory need.
-    pub(crate) fn staging(&self) -> &Staging {
+    pub(crate) fn staging_buffers(&self) -> &StagingBuffers {
         &self.0.staging
     }
 
@@ -434,11 +436,11 @@ impl Context {
     }
 
     /// Waits until this context, which is current in the driver, has done all its work.
-    pub(crate) fn wait(&self) -> Result<()> {
-        let waited = self.queue().before_wait();
+    pub(crate) fn wait_for_context(&self) -> Result<()> {
+        let waited = self.launch_queue().before_wait();
         // SAFETY: takes no arguments.
         unsafe { call_in!(self, cuCtxSynchronize()) }?;
-        self.queue().after_wait(waited);
+        self.launch_queue().after_wait(waited);
         Ok(())
     }
 
@@ -449,10 +451,10 @@ impl Context {
             return unsafe { call_current!(cuCtxSynchronize()) };
         };
         ctx.make_sure_is_current()?;
-        let waited = ctx.queue().before_wait();
+        let waited = ctx.launch_queue().before_wait();
         // SAFETY: takes no arguments.
         unsafe { call_current!(cuCtxSynchronize()) }?;
-        ctx.queue().after_wait(waited);
+        ctx.launch_queue().after_wait(waited);
         Ok(())
     }
 
@@ -493,13 +495,13 @@ impl Context {
 
     /// [`Context::with_current`] for one short call: other threads that detach the context wait
     /// for it. `body` must not free anything, which would take the same lock again.
-    pub(crate) fn hold_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn current_in_driver<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
         let _entered = self.enter()?;
         body()
     }
 
-    fn enter(&self) -> Result<Option<Entered>> {
+    fn enter(&self) -> Result<Option<EnteredContext>> {
         let table = self.live_table("cuCtxPushCurrent")?;
         let mut current = CUcontext::null();
         // SAFETY: writes one handle; then the handle of a living context is pushed.
@@ -511,12 +513,12 @@ impl Context {
             call!(table, cuCtxPushCurrent(self.0.handle))?;
         }
         N_ENTERED.set(N_ENTERED.get() + 1);
-        Ok(Some(Entered(table)))
+        Ok(Some(EnteredContext(table)))
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
     /// the context was destroyed, the process forked or about to exit.
-    pub(crate) fn cleanup(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
+    pub(crate) fn free_in_context(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
         if process::is_forked_or_exiting() {
             return Ok(());
         }
@@ -528,18 +530,18 @@ impl Context {
         free(self.0.table)
     }
 
-    /// [`Context::cleanup`] for a drop, where an error can only be passed to the hook.
+    /// [`Context::free_in_context`] for a drop, where an error can only be passed to the hook.
     pub(crate) fn drop_resource(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
-        if let Err(error) = in_relaxed_mode(|| self.cleanup(free)) {
-            drivers::report_cleanup(&error);
+        if let Err(error) = in_relaxed_mode(|| self.free_in_context(free)) {
+            loaded_drivers::report_cleanup(&error);
         }
     }
 }
 
 /// A context pushed for the moment.
-struct Entered(&'static DriverTable);
+struct EnteredContext(&'static DriverTable);
 
-impl Drop for Entered {
+impl Drop for EnteredContext {
     fn drop(&mut self) {
         N_ENTERED.set(N_ENTERED.get() - 1);
         let mut popped = CUcontext::null();
@@ -548,7 +550,7 @@ impl Drop for Entered {
     }
 }
 
-impl Inner {
+impl ContextInner {
     /// Destroys or releases, once. `Ok(false)` when that was done before.
     fn destroy_or_release(&self) -> Result<bool> {
         let _exclusive = self.lifetime.write().unwrap_or_else(|e| e.into_inner());
@@ -581,7 +583,7 @@ impl Inner {
         // SAFETY: the handle is alive; what is pushed is popped again.
         unsafe {
             if self.table.cuCtxPushCurrent(self.handle).is_success() {
-                self.staging.release(self.table);
+                self.staging.free_slots(self.table);
                 let mut popped = CUcontext::null();
                 let _ = self.table.cuCtxPopCurrent(&raw mut popped);
             }
@@ -589,10 +591,10 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ContextInner {
     fn drop(&mut self) {
         if let Err(error) = self.destroy_or_release() {
-            drivers::report_cleanup(&error);
+            loaded_drivers::report_cleanup(&error);
         }
     }
 }

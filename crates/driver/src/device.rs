@@ -1,8 +1,8 @@
 //! Devices and what they say about themselves.
 
 use crate::context::Context;
-use crate::drivers;
 use crate::error::{Error, Result};
+use crate::loaded_drivers;
 use rtcg_cuda_sys::{
     CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char,
 };
@@ -29,7 +29,7 @@ impl Device {
 
     /// The device that a table's handle stands for.
     pub(crate) fn from_handle(table: &'static DriverTable, handle: CUdevice) -> Result<Self> {
-        let devices = &drivers::get("cuCtxGetDevice")?.devices;
+        let devices = &loaded_drivers::initialized_drivers("cuCtxGetDevice")?.devices;
         let found = devices.iter().find(|d| d.table == table && d.handle == handle).copied();
         found.ok_or_else(|| {
             let detail = "the device is not in this process's device list";
@@ -51,17 +51,17 @@ impl Device {
 
     /// How many devices there are: real ones first, then virtual ones.
     pub fn count() -> Result<usize> {
-        Ok(drivers::get("cuDeviceGetCount")?.devices.len())
+        Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.len())
     }
 
     /// All devices.
     pub fn all() -> Result<Vec<Self>> {
-        Ok(drivers::get("cuDeviceGetCount")?.devices.clone())
+        Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.clone())
     }
 
     /// The device with this number.
     pub fn new(ordinal: usize) -> Result<Self> {
-        let devices = &drivers::get("cuDeviceGet")?.devices;
+        let devices = &loaded_drivers::initialized_drivers("cuDeviceGet")?.devices;
         devices.get(ordinal).copied().ok_or_else(|| {
             let detail = match devices.len() {
                 1 => "there is one device, number 0".to_owned(),
@@ -75,7 +75,7 @@ impl Device {
     pub fn from_pci_bus_id(bus_id: &str) -> Result<Self> {
         let name = CString::new(bus_id).unwrap_or_default();
         let mut last = None;
-        for table in &drivers::get("cuDeviceGetByPCIBusId")?.tables {
+        for table in &loaded_drivers::initialized_drivers("cuDeviceGetByPCIBusId")?.tables {
             let mut handle = 0;
             // SAFETY: the name is NUL-terminated, the handle is written.
             match unsafe { call!(table, cuDeviceGetByPCIBusId(&raw mut handle, name.as_ptr())) } {
@@ -103,7 +103,7 @@ impl Device {
 
     /// Whether this is a virtual GPU.
     pub fn is_virtual(&self) -> bool {
-        self.table.kind() == TableKind::Virtual
+        self.table.table_kind() == TableKind::Virtual
     }
 
     /// Whether modules may be machine code (cubins). Where not, they must be PTX.

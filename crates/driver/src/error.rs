@@ -25,7 +25,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// The kind that PyCUDA assigns to a code.
-    pub fn of(code: CUresult) -> Self {
+    pub fn of_code(code: CUresult) -> Self {
         match code {
             CUresult::CUDA_ERROR_LAUNCH_FAILED
             | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
@@ -89,8 +89,8 @@ impl Error {
             missing.or_else(|| failure_detail(table, code))
         };
         Self {
-            kind: ErrorKind::of(code),
-            call: unversioned(name),
+            kind: ErrorKind::of_code(code),
+            call: without_version_suffix(name),
             code,
             text: Cow::Owned(table.error_string(code)),
             detail,
@@ -102,7 +102,7 @@ impl Error {
     pub fn new(call: &'static str, code: CUresult, detail: impl Into<String>) -> Self {
         let detail = Some(detail.into()).filter(|d| !d.is_empty());
         let text = code.description().unwrap_or("unknown error").into();
-        Self { kind: ErrorKind::of(code), call, code, text, detail }
+        Self { kind: ErrorKind::of_code(code), call, code, text, detail }
     }
 
     /// The same error with a better explanation; an empty one changes nothing.
@@ -165,7 +165,7 @@ fn capture_detail(code: CUresult) -> Option<&'static str> {
 
 /// What the calling thread's context launched, where the driver does not say which kernel failed.
 fn launches_before(table: &DriverTable) -> Option<String> {
-    Context::current().filter(|ctx| ctx.table() == table)?.queue().describe()
+    Context::current().filter(|ctx| ctx.table() == table)?.launch_queue().describe_pending()
 }
 
 /// Whether a kernel that runs makes this error, which then stays with its context.
@@ -185,17 +185,17 @@ pub(crate) fn is_of_a_kernel(code: CUresult) -> bool {
 }
 
 /// `1 argument`, `2 arguments`: a number with its noun.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
+pub(crate) fn count_with_noun(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// `1 was`, `2 were`.
-pub(crate) fn n_were(n: usize) -> String {
+pub(crate) fn count_with_were(n: usize) -> String {
     if n == 1 { "1 was".to_owned() } else { format!("{n} were") }
 }
 
 /// `cuCtxCreate_v2` is `cuCtxCreate` to everyone but the linker.
-fn unversioned(name: &'static str) -> &'static str {
+fn without_version_suffix(name: &'static str) -> &'static str {
     match name.rsplit_once("_v") {
         Some((base, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => base,
         _ => name,
@@ -272,13 +272,13 @@ mod tests {
         assert_eq!(error.to_string(), "cuMemFree failed: invalid argument");
         let error = error.with_detail("why");
         assert_eq!(error.to_string(), "cuMemFree failed: invalid argument - why");
-        assert_eq!(unversioned("cuCtxCreate_v2"), "cuCtxCreate");
-        assert_eq!(unversioned("cuMem_vX"), "cuMem_vX");
+        assert_eq!(without_version_suffix("cuCtxCreate_v2"), "cuCtxCreate");
+        assert_eq!(without_version_suffix("cuMem_vX"), "cuMem_vX");
     }
 
     #[test]
     fn codes_map_to_pycudas_classes() {
-        let class = |code| ErrorKind::of(CUresult(code)).class_name();
+        let class = |code| ErrorKind::of_code(CUresult(code)).class_name();
         for code in [701, 702, 703, 719] {
             assert_eq!(class(code), "LaunchError");
         }

@@ -4,14 +4,14 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, closed, handle_for, ready};
+use crate::stream::{Stream, checked_stream_handle, closed_error, ready_from_result};
 use rtcg_cuda_sys::{
     CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-struct Inner {
+struct EventInner {
     ctx: Context,
     handle: CUevent,
     /// As it was created; 0 where that is not known.
@@ -22,7 +22,7 @@ struct Inner {
 
 /// An event. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Event(Arc<Inner>);
+pub struct Event(Arc<EventInner>);
 
 impl std::fmt::Debug for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,12 +33,12 @@ impl std::fmt::Debug for Event {
 impl Event {
     fn from_parts(ctx: Context, handle: CUevent, flags: u32) -> Self {
         let (recorded, closed) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self(Arc::new(Inner { ctx, handle, flags, recorded, closed }))
+        Self(Arc::new(EventInner { ctx, handle, flags, recorded, closed }))
     }
 
     /// Creates an event in the current context; `flags` as `CUevent_flags`.
     pub fn new(flags: u32) -> Result<Self> {
-        Self::new_in(&Context::require()?, flags)
+        Self::new_in(&Context::current_or_error()?, flags)
     }
 
     /// [`Event::new`] in a context that is current in the driver.
@@ -51,7 +51,7 @@ impl Event {
 
     /// Opens an event of another process from its [`Event::ipc_handle`].
     pub fn from_ipc_handle(bytes: [u8; 64]) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let ipc = CUipcEventHandle { reserved: bytes.map(|b| b as c_char) };
         let mut handle = CUevent::null();
         // SAFETY: writes one handle; the driver checks the bytes.
@@ -76,7 +76,7 @@ impl Event {
     #[inline]
     pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.0.closed.load(Ordering::Acquire) {
-            return Err(closed(call, "event"));
+            return Err(closed_error(call, "event"));
         }
         self.0.ctx.live_table(call)
     }
@@ -85,10 +85,10 @@ impl Event {
     #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
         let table = self.live_table("cuEventRecord")?;
-        let handle = handle_for("cuEventRecord", table, stream)?;
+        let handle = checked_stream_handle("cuEventRecord", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
         let result = unsafe { call!(table, cuEventRecord(self.0.handle, handle)) };
-        result.map_err(|error| self.explain(error, stream))?;
+        result.map_err(|error| self.explain_record_failure(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -97,17 +97,17 @@ impl Event {
     /// the event at each launch.
     pub fn record_with(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
         let table = self.live_table("cuEventRecordWithFlags")?;
-        let handle = handle_for("cuEventRecordWithFlags", table, stream)?;
+        let handle = checked_stream_handle("cuEventRecordWithFlags", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
         let result = unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, handle, flags)) };
-        result.map_err(|error| self.explain(error, stream))?;
+        result.map_err(|error| self.explain_record_failure(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     /// A failed recording with its reason, where that is the context.
     #[cold]
-    fn explain(&self, error: Error, stream: Option<&Stream>) -> Error {
+    fn explain_record_failure(&self, error: Error, stream: Option<&Stream>) -> Error {
         let of_stream = stream.map(|stream| stream.context().clone()).or_else(Context::current);
         let is_foreign = of_stream.is_some_and(|ctx| ctx != self.0.ctx);
         match error.code {
@@ -145,7 +145,7 @@ impl Event {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        self.0.ctx.cleanup(|table| unsafe { call!(table, cuEventDestroy(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuEventDestroy(self.0.handle)) })
     }
 
     /// Whether [`Event::close`] was called.
@@ -162,7 +162,7 @@ impl Event {
     /// Whether the mark is reached.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the event is alive.
-        ready(unsafe { call_in!(self, cuEventQuery(self.0.handle)) })
+        ready_from_result(unsafe { call_in!(self, cuEventQuery(self.0.handle)) })
     }
 
     /// Milliseconds from `start` to this event; both must have been reached.
@@ -176,13 +176,13 @@ impl Event {
         let handles = (start.0.handle, self.0.handle);
         // SAFETY: both events are alive and of the same driver, one float is written.
         unsafe { call!(table, cuEventElapsedTime(&raw mut ms, handles.0, handles.1)) }
-            .map_err(|error| self.explain_no_time(start, error))?;
+            .map_err(|error| self.explain_elapsed_failure(start, error))?;
         Ok(ms)
     }
 
     /// Why there is no time between two events.
     #[cold]
-    fn explain_no_time(&self, start: &Event, error: Error) -> Error {
+    fn explain_elapsed_failure(&self, start: &Event, error: Error) -> Error {
         let name = |first| if first { "the first event" } else { "the second event" };
         for (event, is_first) in [(start, true), (self, false)] {
             let who = name(is_first);
@@ -220,7 +220,7 @@ impl Event {
     }
 }
 
-impl Drop for Inner {
+impl Drop for EventInner {
     fn drop(&mut self) {
         if *self.closed.get_mut() {
             return;

@@ -20,7 +20,7 @@ pub struct Param {
 }
 
 #[repr(C, align(64))]
-pub(crate) struct Inner {
+pub(crate) struct FunctionInner {
     // What launches look at comes first, in one cache line.
     pub(crate) table: &'static DriverTable,
     pub(crate) handle: CUfunction,
@@ -39,15 +39,15 @@ pub(crate) struct Inner {
     signature: OnceLock<Option<Arc<Signature>>>,
 }
 
-impl Drop for Inner {
+impl Drop for FunctionInner {
     fn drop(&mut self) {
-        self.ctx.queue().last().forget(KernelId::of(self));
+        self.ctx.launch_queue().last_launch().kernel_destroyed(KernelId::of_kernel(self));
     }
 }
 
 /// A kernel of a module. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Function(pub(crate) Arc<Inner>);
+pub struct Function(pub(crate) Arc<FunctionInner>);
 
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -59,20 +59,20 @@ impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
         let ctx = module.context().clone();
         let table = ctx.table();
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(FunctionInner {
             table,
             handle,
             prepared: PreparedCell::default(),
             ctx,
             dynamic_limit: AtomicU32::new(0),
             has_checked_textures: AtomicBool::new(false),
-            runs_inline: table.kind() == TableKind::Virtual,
+            runs_inline: table.table_kind() == TableKind::Virtual,
             module,
             name: name.to_owned(),
             params: OnceLock::new(),
             signature: OnceLock::new(),
         });
-        KernelId::of(&*inner).register(name);
+        KernelId::of_kernel(&*inner).register_name(name);
         Self(inner)
     }
 
@@ -131,7 +131,7 @@ impl Function {
     pub fn signature(&self) -> Option<&Arc<Signature>> {
         let found = self.0.signature.get_or_init(|| {
             let signature = self.0.module.signature_of(&self.0.name)?;
-            signature.fits(self.params()).then(|| Arc::new(signature))
+            signature.matches_driver_params(self.params()).then(|| Arc::new(signature))
         });
         found.as_ref()
     }
@@ -139,15 +139,15 @@ impl Function {
     /// The kernel's parameters, asked from the driver once; `None` when the driver cannot report
     /// (before CUDA 12.4).
     pub fn params(&self) -> Option<&[Param]> {
-        self.0.params.get_or_init(|| self.ask_params()).as_deref()
+        self.0.params.get_or_init(|| self.query_params()).as_deref()
     }
 
-    fn ask_params(&self) -> Option<Vec<Param>> {
+    fn query_params(&self) -> Option<Vec<Param>> {
         if !self.0.table.has(DriverFn::cuFuncGetParamInfo) {
             return None;
         }
         self.0.module.live_table("cuFuncGetParamInfo").ok()?;
-        self.0.module.context().hold_current(|| Ok(self.list_params())).unwrap_or(None)
+        self.0.module.context().current_in_driver(|| Ok(self.list_params())).unwrap_or(None)
     }
 
     /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot report.

@@ -5,10 +5,10 @@
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::drivers;
 use crate::error::{Error, Result};
+use crate::loaded_drivers;
 use crate::memory::Array;
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether this process can use OpenGL together with CUDA: a driver in use has the functions, and
 /// the machine has a library of OpenGL.
 pub fn is_available() -> bool {
-    let tables = drivers::peek().map(|d| d.tables.clone()).unwrap_or_default();
+    let tables = loaded_drivers::drivers_if_initialized().map(|d| d.tables.clone()).unwrap_or_default();
     tables.iter().any(|table| table.has(DriverFn::cuGraphicsGLRegisterBuffer)) && search::loads_opengl()
 }
 
 /// The devices that drive the OpenGL context of the calling thread.
 pub fn devices() -> Result<Vec<Device>> {
     let mut last = None;
-    for table in drivers::get("cuGLGetDevices")?.tables.clone() {
+    for table in loaded_drivers::initialized_drivers("cuGLGetDevices")?.tables.clone() {
         let (mut count, mut handles) = (0, [0; 64]);
         // SAFETY: at most as many handles are written as there is room for.
         let found = unsafe {
@@ -38,7 +38,7 @@ pub fn devices() -> Result<Vec<Device>> {
     Err(last.unwrap_or_else(|| Error::new("cuGLGetDevices", CUresult::CUDA_ERROR_NO_DEVICE, "")))
 }
 
-struct Inner {
+struct RegisteredObjectInner {
     ctx: Context,
     handle: CUgraphicsResource,
     name: u32,
@@ -48,7 +48,7 @@ struct Inner {
 /// A registered buffer object or image. Cloning gives another reference to it; the last one
 /// unregisters.
 #[derive(Clone)]
-pub struct RegisteredObject(Arc<Inner>);
+pub struct RegisteredObject(Arc<RegisteredObjectInner>);
 
 impl std::fmt::Debug for RegisteredObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -62,13 +62,13 @@ impl RegisteredObject {
         name: u32,
         ask: impl FnOnce(&DriverTable, *mut CUgraphicsResource) -> CUresult,
     ) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let mut handle = CUgraphicsResource::null();
-        ctx.hold_current(|| match ask(ctx.table(), &raw mut handle) {
+        ctx.current_in_driver(|| match ask(ctx.table(), &raw mut handle) {
             code if code.is_success() => Ok(()),
             code => Err(Error::from_call(ctx.table(), call, code)),
         })?;
-        Ok(Self(Arc::new(Inner { ctx, handle, name, gone: AtomicBool::new(false) })))
+        Ok(Self(Arc::new(RegisteredObjectInner { ctx, handle, name, gone: AtomicBool::new(false) })))
     }
 
     /// Registers a buffer object with flags of `graphics_register_flags`.
@@ -109,7 +109,7 @@ impl RegisteredObject {
     /// Gives the object to CUDA. Work that is submitted to `stream` afterwards may use it.
     pub fn map(&self, stream: Option<&Stream>) -> Result<Mapping> {
         let mut handle = self.live_handle("cuGraphicsMapResources")?;
-        let queue = handle_for("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
+        let queue = checked_stream_handle("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
         // SAFETY: the resource is registered, the stream belongs to the same driver.
         unsafe { call_in!(self.0.ctx, cuGraphicsMapResources(1, &raw mut handle, queue)) }?;
         Ok(Mapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
@@ -120,11 +120,11 @@ impl RegisteredObject {
         let handle = self.live_handle("cuGraphicsUnregisterResource")?;
         self.0.gone.store(true, Ordering::Release);
         // SAFETY: registered, and by the flag never used again.
-        self.0.ctx.cleanup(|table| unsafe { call!(table, cuGraphicsUnregisterResource(handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuGraphicsUnregisterResource(handle)) })
     }
 }
 
-impl Drop for Inner {
+impl Drop for RegisteredObjectInner {
     fn drop(&mut self) {
         if !self.gone.load(Ordering::Acquire) {
             // SAFETY: registered, and this is the last use.
@@ -177,7 +177,7 @@ impl Mapping {
     pub fn unmap(&self, stream: Option<&Stream>) -> Result<()> {
         let mut handle = self.live_handle("cuGraphicsUnmapResources")?;
         let ctx = &self.object.0.ctx;
-        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
+        let queue = checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
         // SAFETY: the resource is mapped, the stream belongs to the same driver.
         unsafe { call_in!(ctx, cuGraphicsUnmapResources(1, &raw mut handle, queue)) }?;
         self.is_mapped.store(false, Ordering::Release);
@@ -189,7 +189,8 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         let Ok(mut handle) = self.live_handle("cuGraphicsUnmapResources") else { return };
         let ctx = &self.object.0.ctx;
-        let queue = handle_for("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
+        let queue =
+            checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
         // SAFETY: the resource is mapped, and this is the last use of the mapping.
         ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnmapResources(1, &raw mut handle, queue)) });
     }

@@ -9,17 +9,17 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::retain_in_any_capture;
 use crate::launch_queue::PendingWork;
-use crate::stream::{Stream, handle_for};
-use crate::{drivers, process};
+use crate::stream::{Stream, checked_stream_handle};
+use crate::{loaded_drivers, process};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-type Callback = Box<dyn FnOnce(Result<()>) + Send>;
+type StreamCallback = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// A function that is called once, and then no longer waited for.
-struct Once<F> {
+struct OnceCallback<F> {
     function: F,
     awaited: PendingWork,
 }
@@ -42,7 +42,7 @@ pub(crate) fn host_params(function: Box<HostFn>) -> (CUDA_HOST_NODE_PARAMS, Arc<
 }
 
 /// Drops something on a thread of the driver.
-pub(crate) fn release(call: &'static str, object: impl Sized) {
+pub(crate) fn drop_on_driver_thread(call: &'static str, object: impl Sized) {
     if process::is_forked_or_exiting() {
         std::mem::forget(object);
     } else {
@@ -57,23 +57,23 @@ fn without_panic(call: &'static str, body: impl FnOnce()) {
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         let detail = format!("a host function panicked: {text}");
         let error = Error::new(call, CUresult::CUDA_ERROR_UNKNOWN, detail);
-        let _ = catch_unwind(AssertUnwindSafe(|| drivers::report_cleanup(&error)));
+        let _ = catch_unwind(AssertUnwindSafe(|| loaded_drivers::report_cleanup(&error)));
     }
 }
 
 unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_void) {
     // SAFETY: `data` is the box that `add_callback` gave away; the driver calls this once.
-    let once = unsafe { Box::from_raw(data.cast::<Once<Callback>>()) };
+    let once = unsafe { Box::from_raw(data.cast::<OnceCallback<StreamCallback>>()) };
     if process::is_forked_or_exiting() {
         std::mem::forget(once);
         return;
     }
-    let Once { function: callback, awaited: _awaited } = *once;
+    let OnceCallback { function: callback, awaited: _awaited } = *once;
     let result = if status.is_success() {
         Ok(())
     } else {
         let detail = "the work before the callback failed";
-        Err(Error { kind: ErrorKind::of(status), ..Error::new("cuStreamAddCallback", status, detail) })
+        Err(Error { kind: ErrorKind::of_code(status), ..Error::new("cuStreamAddCallback", status, detail) })
     };
     without_panic("cuStreamAddCallback", || callback(result));
 }
@@ -81,12 +81,12 @@ unsafe extern "C" fn run_callback(_: CUstream, status: CUresult, data: *mut c_vo
 unsafe extern "C" fn run_once(data: *mut c_void) {
     // SAFETY: `data` is the box that `launch_host_func` gave away; outside of a capture the driver
     // calls this once.
-    let once = unsafe { Box::from_raw(data.cast::<Once<Box<HostFn>>>()) };
+    let once = unsafe { Box::from_raw(data.cast::<OnceCallback<Box<HostFn>>>()) };
     if process::is_forked_or_exiting() {
         std::mem::forget(once);
         return;
     }
-    let Once { function, awaited: _awaited } = *once;
+    let OnceCallback { function, awaited: _awaited } = *once;
     without_panic("cuLaunchHostFunc", function);
 }
 
@@ -103,9 +103,9 @@ impl Stream {
     /// for it. It is called with an error when that work failed. Cannot be captured in a graph.
     pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         let table = self.context().live_table("cuStreamAddCallback")?;
-        let handle = handle_for("cuStreamAddCallback", table, Some(self))?;
-        let callback: Callback = Box::new(callback);
-        let data = Box::into_raw(Box::new(Once { function: callback, awaited: PendingWork::new() }));
+        let handle = checked_stream_handle("cuStreamAddCallback", table, Some(self))?;
+        let callback: StreamCallback = Box::new(callback);
+        let data = Box::into_raw(Box::new(OnceCallback { function: callback, awaited: PendingWork::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to `run_callback`.
         let result = unsafe { call!(table, cuStreamAddCallback(handle, Some(run_callback), data.cast(), 0)) };
         // SAFETY: the driver refused and will not call; the box is ours again.
@@ -117,12 +117,12 @@ impl Stream {
     /// it becomes a node, is called by each launch of the graph, and is dropped with the graph.
     pub fn launch_host_func(&self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
         let table = self.context().live_table("cuLaunchHostFunc")?;
-        let handle = handle_for("cuLaunchHostFunc", table, Some(self))?;
+        let handle = checked_stream_handle("cuLaunchHostFunc", table, Some(self))?;
         let function: Box<HostFn> = Box::new(function);
         if self.is_capturing()? {
             return self.capture_host_func(table, handle, function);
         }
-        let data = Box::into_raw(Box::new(Once { function, awaited: PendingWork::new() }));
+        let data = Box::into_raw(Box::new(OnceCallback { function, awaited: PendingWork::new() }));
         // SAFETY: the stream is alive; the driver hands `data` back to the function.
         let result = unsafe { call!(table, cuLaunchHostFunc(handle, Some(run_once), data.cast())) };
         // SAFETY: the driver refused and will not call; the box is ours again.

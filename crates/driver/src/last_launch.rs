@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The names of the kernels that there are, by [`KernelId`].
-static NAMES: Mutex<BTreeMap<usize, String>> = Mutex::new(BTreeMap::new());
+static KERNEL_NAMES: Mutex<BTreeMap<usize, String>> = Mutex::new(BTreeMap::new());
 
 /// The number of a kernel that exists; it may be another's afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,22 +17,22 @@ pub(crate) struct KernelId(usize);
 impl KernelId {
     /// The number of a kernel: the address of its only object.
     #[inline(always)]
-    pub(crate) fn of<T>(kernel: &T) -> Self {
+    pub(crate) fn of_kernel<T>(kernel: &T) -> Self {
         Self(std::ptr::from_ref(kernel).addr())
     }
 
     /// Says what the kernel is called.
-    pub(crate) fn register(self, name: &str) {
-        locked(&NAMES).insert(self.0, name.to_owned());
+    pub(crate) fn register_name(self, name: &str) {
+        lock_ignoring_poison(&KERNEL_NAMES).insert(self.0, name.to_owned());
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// No kernel that exists.
-const GONE: usize = 0;
+const NO_KERNEL: usize = 0;
 
 /// The last launch of a context.
 #[derive(Debug, Default)]
@@ -44,23 +44,23 @@ pub(crate) struct LastLaunch {
 
 impl LastLaunch {
     #[inline(always)]
-    pub(crate) fn set(&self, id: KernelId) {
+    pub(crate) fn set_kernel(&self, id: KernelId) {
         self.id.store(id.0, Ordering::Relaxed);
     }
 
     /// Records that a kernel was destroyed.
-    pub(crate) fn forget(&self, id: KernelId) {
-        let name = locked(&NAMES).remove(&id.0);
-        if self.id.compare_exchange(id.0, GONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            *locked(&self.gone) = name;
+    pub(crate) fn kernel_destroyed(&self, id: KernelId) {
+        let name = lock_ignoring_poison(&KERNEL_NAMES).remove(&id.0);
+        if self.id.compare_exchange(id.0, NO_KERNEL, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            *lock_ignoring_poison(&self.gone) = name;
         }
     }
 
     /// The kernel's name.
-    pub(crate) fn name(&self) -> Option<String> {
+    pub(crate) fn kernel_name(&self) -> Option<String> {
         match self.id.load(Ordering::Relaxed) {
-            GONE => locked(&self.gone).clone(),
-            id => locked(&NAMES).get(&id).cloned(),
+            NO_KERNEL => lock_ignoring_poison(&self.gone).clone(),
+            id => lock_ignoring_poison(&KERNEL_NAMES).get(&id).cloned(),
         }
     }
 }
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn names_outlive_kernels() {
         let (last, kernels) = (LastLaunch::default(), [0u8; 2]);
-        let [one, two] = [KernelId::of(&kernels[0]), KernelId::of(&kernels[1])];
-        one.register("one");
-        two.register("two");
-        assert_eq!(last.name(), None);
-        last.set(one);
-        last.forget(two);
-        assert_eq!(last.name().as_deref(), Some("one"));
-        last.forget(one);
-        assert_eq!(last.name().as_deref(), Some("one"));
+        let [one, two] = [KernelId::of_kernel(&kernels[0]), KernelId::of_kernel(&kernels[1])];
+        one.register_name("one");
+        two.register_name("two");
+        assert_eq!(last.kernel_name(), None);
+        last.set_kernel(one);
+        last.kernel_destroyed(two);
+        assert_eq!(last.kernel_name().as_deref(), Some("one"));
+        last.kernel_destroyed(one);
+        assert_eq!(last.kernel_name().as_deref(), Some("one"));
     }
 }

@@ -6,14 +6,14 @@
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
 use crate::context::{Context, was_displaced};
-use crate::error::{Error, Result, counted, n_were};
+use crate::error::{Error, Result, count_with_noun, count_with_were};
 use crate::function::{Function, Param};
 use crate::graph::retain_in_capture;
 use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
 use crate::process;
-use crate::signature::Given;
-use crate::stream::{Stream, handle_for};
+use crate::signature::GivenArgument;
+use crate::stream::{Stream, checked_stream_handle};
 use crate::weak_scalar::{ConversionError, WeakScalar};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl PackedArgs {
     }
 
     /// Puts `bytes` at `offset`, which is not before the end of what is there.
-    fn put(&mut self, offset: usize, bytes: &[u8]) {
+    fn put_at_offset(&mut self, offset: usize, bytes: &[u8]) {
         let end = offset + bytes.len();
         if end <= INLINE_BYTES {
             copy_short(&mut self.inline[offset..end], bytes);
@@ -100,18 +100,18 @@ impl<'f> ArgPacker<'f> {
     /// Adds an argument's bytes. `align` is its alignment in C, used only where the kernel's
     /// parameters are not known.
     pub fn push(&mut self, bytes: &[u8], align: usize) -> Result<()> {
-        let slot = self.slot(bytes.len(), align)?;
-        self.packed.put(slot.offset, bytes);
+        let slot = self.next_param(bytes.len(), align)?;
+        self.packed.put_at_offset(slot.offset, bytes);
         self.count += 1;
         Ok(())
     }
 
     /// [`ArgPacker::push`] of something whose type is known, which is checked against the kernel's
     /// source where that is known too.
-    pub fn push_as(&mut self, bytes: &[u8], align: usize, given: Given) -> Result<()> {
-        let slot = self.slot(bytes.len(), align)?;
+    pub fn push_as(&mut self, bytes: &[u8], align: usize, given: GivenArgument) -> Result<()> {
+        let slot = self.next_param(bytes.len(), align)?;
         self.function.check_type(self.count, given)?;
-        self.packed.put(slot.offset, bytes);
+        self.packed.put_at_offset(slot.offset, bytes);
         self.count += 1;
         Ok(())
     }
@@ -121,22 +121,22 @@ impl<'f> ArgPacker<'f> {
         let call = "cuLaunchKernel";
         let refuse = |why: String| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, why);
         let describe = || self.function.describe_parameter(self.count);
-        let Some(declared) = self.function.declaration(self.count) else {
+        let Some(declared) = self.function.param_declaration(self.count) else {
             return Err(refuse(format!("{} has no known type for {value:?}", describe())));
         };
-        let bytes = value.convert(declared.kind).map_err(|why| match why {
+        let bytes = value.convert_to_param(declared.kind).map_err(|why| match why {
             ConversionError::Kind => refuse(format!("{} cannot be {value:?}", describe())),
             ConversionError::Value => refuse(format!("{} has no value {value:?}", describe())),
         })?;
         self.push(&bytes, bytes.len().min(8))
     }
 
-    fn slot(&self, nbytes: usize, align: usize) -> Result<Param> {
+    fn next_param(&self, nbytes: usize, align: usize) -> Result<Param> {
         match self.params {
             Some(params) => match params.get(self.count) {
                 Some(param) if param.nbytes == nbytes => Ok(*param),
-                Some(param) => Err(self.function.wrong_size(self.count, nbytes, param.nbytes)),
-                None => Err(self.function.too_many(self.count + 1)),
+                Some(param) => Err(self.function.wrong_size_error(self.count, nbytes, param.nbytes)),
+                None => Err(self.function.too_many_error(self.count + 1)),
             },
             None => Ok(Param { offset: self.packed.len.next_multiple_of(align.max(1)), nbytes }),
         }
@@ -146,7 +146,7 @@ impl<'f> ArgPacker<'f> {
     #[inline]
     pub fn bytes(&self) -> Result<&[u8]> {
         match self.params {
-            Some(params) if params.len() != self.count => Err(self.function.too_few(self.count)),
+            Some(params) if params.len() != self.count => Err(self.function.too_few_error(self.count)),
             _ => Ok(&self.packed),
         }
     }
@@ -185,19 +185,19 @@ impl Function {
     fn check<'p>(&self, params: &'p [Param], args: &[(usize, usize)]) -> Result<&'p [Param]> {
         for (index, (param, (nbytes, _))) in params.iter().zip(args).enumerate() {
             if param.nbytes != *nbytes {
-                return Err(self.wrong_size(index, *nbytes, param.nbytes));
+                return Err(self.wrong_size_error(index, *nbytes, param.nbytes));
             }
         }
         match args.len() {
-            n if n < params.len() => Err(self.too_few(n)),
-            n if n > params.len() => Err(self.too_many(n)),
+            n if n < params.len() => Err(self.too_few_error(n)),
+            n if n > params.len() => Err(self.too_many_error(n)),
             _ => Ok(params),
         }
     }
 
     #[cold]
-    fn wrong_size(&self, index: usize, given: usize, wanted: usize) -> Error {
-        let declared = self.declaration(index).map_or_else(String::new, |declared| format!(", '{declared}',"));
+    fn wrong_size_error(&self, index: usize, given: usize, wanted: usize) -> Error {
+        let declared = self.param_declaration(index).map_or_else(String::new, |declared| format!(", '{declared}',"));
         self.argument_error(format!(
             "argument #{index} (0-based) has {given} bytes, but the parameter{declared} of kernel '{}' has {wanted}",
             self.name()
@@ -205,24 +205,24 @@ impl Function {
     }
 
     #[cold]
-    fn too_few(&self, given: usize) -> Error {
+    fn too_few_error(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
             "kernel '{}' takes {}, {} given; argument #{given} (0-based) is missing",
             self.name(),
-            counted(wanted, "argument"),
-            n_were(given)
+            count_with_noun(wanted, "argument"),
+            count_with_were(given)
         ))
     }
 
     /// The error of a launch with more arguments than the kernel has parameters.
     #[cold]
-    pub fn too_many(&self, given: usize) -> Error {
+    pub fn too_many_error(&self, given: usize) -> Error {
         let wanted = self.params().map_or(0, <[Param]>::len);
         self.argument_error(format!(
             "kernel '{}' takes {}, but argument #{} (0-based) was given",
             self.name(),
-            counted(wanted, "argument"),
+            count_with_noun(wanted, "argument"),
             given - 1
         ))
     }
@@ -308,7 +308,7 @@ impl Function {
 
     /// What comes after each launch. A graph that it became part of needs the kernel's module.
     fn after_launch(&self, stream: Option<&Stream>, handle: CUstream) {
-        self.0.ctx.queue().count(handle, KernelId::of(&*self.0));
+        self.0.ctx.launch_queue().count_launch(handle, KernelId::of_kernel(&*self.0));
         retain_in_capture(stream, || Arc::new(self.clone()));
         self.prepare_launch();
     }
@@ -359,7 +359,7 @@ impl Function {
         if !self.0.has_checked_textures.load(Ordering::Relaxed) {
             self.check_bound_textures();
         }
-        let stream = handle_for(call, table, stream)?;
+        let stream = checked_stream_handle(call, table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
             self.allow_dynamic_shared(shared_bytes);
         }
@@ -400,7 +400,7 @@ impl Function {
         if code.is_success() {
             return Ok(());
         }
-        Err(self.explain(call, code, grid, block, shared_bytes, options))
+        Err(self.explain_launch_failure(call, code, grid, block, shared_bytes, options))
     }
 }
 
@@ -463,7 +463,7 @@ mod tests {
         let mut expected = Vec::new();
         for (offset, nbytes) in [(0, 4), (8, 8), (16, 200), (240, 16), (256, 8), (272, 600)] {
             let bytes: Vec<u8> = (0..nbytes).map(|i| (i + offset + 1) as u8).collect();
-            packed.put(offset, &bytes);
+            packed.put_at_offset(offset, &bytes);
             expected.resize(offset, 0);
             expected.extend_from_slice(&bytes);
             assert_eq!(*packed, expected[..]);

@@ -12,7 +12,7 @@ impl Function {
     /// something has failed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn explain(
+    pub(crate) fn explain_launch_failure(
         &self,
         call: &'static str,
         code: CUresult,

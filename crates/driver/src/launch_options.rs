@@ -32,41 +32,44 @@ pub struct LaunchOptions {
 }
 
 /// The members of the union that `CUlaunchAttribute` holds.
-type Value = CUlaunchAttributeValue;
+type LaunchAttributeValue = CUlaunchAttributeValue;
 
 impl LaunchOptions {
     /// Each option with the name of its attribute.
-    fn set_attributes(&self) -> Vec<(&'static str, CUlaunchAttributeID, Value)> {
+    fn set_attributes(&self) -> Vec<(&'static str, CUlaunchAttributeID, LaunchAttributeValue)> {
         let mut attributes = Vec::new();
-        let mut add = |name, id, value: Option<Value>| attributes.extend(value.map(|value| (name, id, value)));
+        let mut add =
+            |name, id, value: Option<LaunchAttributeValue>| attributes.extend(value.map(|value| (name, id, value)));
         let flag = |is_set: bool| is_set.then_some(1);
         add(
             "cooperative",
             CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-            flag(self.cooperative).map(|cooperative| Value { cooperative }),
+            flag(self.cooperative).map(|cooperative| LaunchAttributeValue { cooperative }),
         );
-        let dim = |[x, y, z]: [u32; 3]| Value { clusterDim: CUlaunchAttributeValue_clusterDim { x, y, z } };
+        let dim =
+            |[x, y, z]: [u32; 3]| LaunchAttributeValue { clusterDim: CUlaunchAttributeValue_clusterDim { x, y, z } };
         add("cluster", CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, self.cluster.map(dim));
         add("preferred_cluster", CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, self.preferred_cluster.map(dim));
-        let policy = self.cluster_scheduling.map(|policy| Value { clusterSchedulingPolicyPreference: policy });
+        let policy =
+            self.cluster_scheduling.map(|policy| LaunchAttributeValue { clusterSchedulingPolicyPreference: policy });
         add("cluster_scheduling", CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, policy);
-        let allowed =
-            flag(self.programmatic_dependent).map(|allowed| Value { programmaticStreamSerializationAllowed: allowed });
+        let allowed = flag(self.programmatic_dependent)
+            .map(|allowed| LaunchAttributeValue { programmaticStreamSerializationAllowed: allowed });
         add("programmatic_dependent", CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, allowed);
-        add("priority", CU_LAUNCH_ATTRIBUTE_PRIORITY, self.priority.map(|priority| Value { priority }));
-        let domain = self.mem_sync_domain.map(|domain| Value { memSyncDomain: domain });
+        add("priority", CU_LAUNCH_ATTRIBUTE_PRIORITY, self.priority.map(|priority| LaunchAttributeValue { priority }));
+        let domain = self.mem_sync_domain.map(|domain| LaunchAttributeValue { memSyncDomain: domain });
         add("mem_sync_domain", CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, domain);
-        let map = self
-            .mem_sync_domain_map
-            .map(|[default_, remote]| Value { memSyncDomainMap: CUlaunchMemSyncDomainMap { default_, remote } });
+        let map = self.mem_sync_domain_map.map(|[default_, remote]| LaunchAttributeValue {
+            memSyncDomainMap: CUlaunchMemSyncDomainMap { default_, remote },
+        });
         add("mem_sync_domain_map", CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, map);
-        let carveout = self.shared_carveout.map(|percent| Value { sharedMemCarveout: percent });
+        let carveout = self.shared_carveout.map(|percent| LaunchAttributeValue { sharedMemCarveout: percent });
         add("shared_carveout", CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, carveout);
-        let event = self.programmatic_event.map(|event| Value {
+        let event = self.programmatic_event.map(|event| LaunchAttributeValue {
             programmaticEvent: CUlaunchAttributeValue_programmaticEvent { event, flags: 0, triggerAtBlockStart: 0 },
         });
         add("programmatic_event", CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, event);
-        let event = self.launch_completion_event.map(|event| Value {
+        let event = self.launch_completion_event.map(|event| LaunchAttributeValue {
             launchCompletionEvent: CUlaunchAttributeValue_launchCompletionEvent { event, flags: 0 },
         });
         add("launch_completion_event", CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, event);

@@ -33,7 +33,7 @@ impl PendingWork {
     }
 
     /// It is not known when the device has what it waits for.
-    pub(crate) fn leak() {
+    pub(crate) fn leak_pending() {
         std::mem::forget(Self::new());
     }
 }
@@ -65,8 +65,8 @@ impl LaunchQueue {
     /// Counts a launch. Of two threads that launch at once one may not be counted: the limit is far from
     /// what queues hold.
     #[inline]
-    pub(crate) fn count(&self, stream: CUstream, kernel: KernelId) {
-        self.last.set(kernel);
+    pub(crate) fn count_launch(&self, stream: CUstream, kernel: KernelId) {
+        self.last.set_kernel(kernel);
         let n_launches = self.n_launches.load(Ordering::Relaxed);
         let handle = stream.addr();
         if self.stream.load(Ordering::Relaxed) != handle {
@@ -77,19 +77,19 @@ impl LaunchQueue {
 
     /// Whether the next launch may have to wait.
     #[inline]
-    pub(crate) fn may_be_full(&self) -> bool {
+    pub(crate) fn may_block_on_full_queue(&self) -> bool {
         self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES || N_PENDING.load(Ordering::Relaxed) != 0
     }
 
     /// What it launched last.
-    pub(crate) fn last(&self) -> &LastLaunch {
+    pub(crate) fn last_launch(&self) -> &LastLaunch {
         &self.last
     }
 
     /// How many launches there were since a wait has succeeded, and the name of the last kernel, for a message.
     #[cold]
-    pub(crate) fn describe(&self) -> Option<String> {
-        let name = self.last.name()?;
+    pub(crate) fn describe_pending(&self) -> Option<String> {
+        let name = self.last.kernel_name()?;
         Some(match self.n_launches.load(Ordering::Relaxed) {
             0 => format!("the last kernel launched here was '{name}'"),
             1 => format!("since this context was last waited for, kernel '{name}' was launched"),
@@ -135,30 +135,31 @@ mod tests {
     fn a_wait_makes_room() {
         let queue = LaunchQueue::default();
         for _ in 0..MAX_QUEUED_LAUNCHES {
-            assert!(!queue.may_be_full());
-            queue.count(stream(0), KernelId::of(&0));
+            assert!(!queue.may_block_on_full_queue());
+            queue.count_launch(stream(0), KernelId::of_kernel(&0));
         }
-        assert!(queue.may_be_full());
+        assert!(queue.may_block_on_full_queue());
         let waited = queue.before_wait();
-        queue.count(stream(0), KernelId::of(&0));
+        queue.count_launch(stream(0), KernelId::of_kernel(&0));
         queue.after_wait_for(stream(16), waited);
-        assert!(queue.may_be_full(), "another stream's end says nothing");
+        assert!(queue.may_block_on_full_queue(), "another stream's end says nothing");
         queue.after_wait_for(CU_STREAM_LEGACY, waited);
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 1, "what came during the wait is still there");
-        assert!(!queue.may_be_full());
+        assert!(!queue.may_block_on_full_queue());
     }
 
     #[test]
     fn of_several_streams_only_the_whole_context_makes_room() {
         let queue = LaunchQueue::default();
-        (0..MAX_QUEUED_LAUNCHES).for_each(|i| queue.count(stream(16 + 16 * (i as usize % 2)), KernelId::of(&0)));
+        (0..MAX_QUEUED_LAUNCHES)
+            .for_each(|i| queue.count_launch(stream(16 + 16 * (i as usize % 2)), KernelId::of_kernel(&0)));
         let waited = queue.before_wait();
         queue.after_wait_for(stream(16), waited);
         queue.after_wait_for(stream(32), waited);
-        assert!(queue.may_be_full());
+        assert!(queue.may_block_on_full_queue());
         queue.after_wait(waited);
-        assert!(!queue.may_be_full());
-        queue.count(stream(16), KernelId::of(&0));
+        assert!(!queue.may_block_on_full_queue());
+        queue.count_launch(stream(16), KernelId::of_kernel(&0));
         queue.after_wait_for(stream(16), queue.before_wait());
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 0);
     }

@@ -17,7 +17,6 @@ mod error;
 mod context;
 mod context_settings;
 mod device;
-mod drivers;
 mod event;
 mod function;
 pub mod gl;
@@ -30,6 +29,7 @@ mod launch_options;
 mod launch_queue;
 mod library;
 mod linker;
+mod loaded_drivers;
 mod lto;
 pub mod memory;
 mod module;
@@ -48,12 +48,11 @@ mod weak_scalar;
 
 pub use context::{Context, ContextKind};
 pub use device::Device;
-pub use drivers::{driver_version, init, is_initialized, notify, set_cleanup_hook, set_notice_hook};
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
-    CaptureInfo, Conditional, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, Place, exchange_capture_mode,
+    CaptureInfo, Conditional, CopyEnd, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, exchange_capture_mode,
     in_relaxed_mode, is_any_capturing, linear_copy, retain_in_capture,
 };
 pub use host_call::HostFn;
@@ -62,6 +61,7 @@ pub use launch_options::LaunchOptions;
 pub use launch_queue::PendingWork;
 pub use library::{Kernel, Library};
 pub use linker::Linker;
+pub use loaded_drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_notice_hook, show_notice};
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,
     MipmappedArray, RegisteredHost,
@@ -74,6 +74,6 @@ pub use rtcg_cuda_sys::trace;
 pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
-pub use virtual_gpu::table as virtual_table;
+pub use virtual_gpu::virtual_gpu_table as virtual_table;
 pub use virtual_gpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
-pub use weak_scalar::{ConversionError, Converted, WeakScalar};
+pub use weak_scalar::{ConversionError, ConvertedScalar, WeakScalar};

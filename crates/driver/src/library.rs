@@ -7,14 +7,14 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
-use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, named, with_choice};
+use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, with_choice, with_missing_name};
 use crate::process;
-use crate::stream::closed;
+use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-struct Inner {
+struct LibraryInner {
     table: &'static DriverTable,
     handle: CUlibrary,
     closed: AtomicBool,
@@ -24,7 +24,7 @@ struct Inner {
 
 /// A loaded library. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Library(Arc<Inner>);
+pub struct Library(Arc<LibraryInner>);
 
 impl std::fmt::Debug for Library {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Kernel {
 }
 
 /// The driver of the current context, else that of the first device.
-fn table_here() -> Result<&'static DriverTable> {
+fn current_table() -> Result<&'static DriverTable> {
     match Context::current_or_foreign() {
         Some(ctx) => Ok(ctx.table()),
         None => Ok(Device::new(0)?.table()),
@@ -56,7 +56,7 @@ fn table_here() -> Result<&'static DriverTable> {
 
 impl Library {
     fn from_parts(table: &'static DriverTable, handle: CUlibrary) -> Self {
-        Self(Arc::new(Inner { table, handle, closed: AtomicBool::new(false), modules: Mutex::default() }))
+        Self(Arc::new(LibraryInner { table, handle, closed: AtomicBool::new(false), modules: Mutex::default() }))
     }
 
     /// Loads PTX, a cubin or a fat binary, for all contexts of the driver that the current context belongs to; without
@@ -71,7 +71,7 @@ impl Library {
         options: &[(CUjit_option, usize)],
         device: Option<&Device>,
     ) -> (Result<Self>, JitLog) {
-        let table = match device.map_or_else(table_here, |device| Ok(device.table())) {
+        let table = match device.map_or_else(current_table, |device| Ok(device.table())) {
             Ok(table) => table,
             Err(error) => return (Err(error), JitLog::default()),
         };
@@ -87,7 +87,7 @@ impl Library {
             let image = image.as_ptr().cast();
             call!(table, cuLibraryLoadData(&raw mut handle, image, keys, values, count, none, none.cast(), 0))
         };
-        let log = options.log();
+        let log = options.jit_log();
         let result = match result {
             Ok(()) => Ok(Self::from_parts(table, handle)),
             Err(error) => Err(error.with_detail(log.error.clone())),
@@ -97,7 +97,7 @@ impl Library {
 
     /// As [`Library::from_image`] from a file.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
-        let table = table_here()?;
+        let table = current_table()?;
         let name = c_string("cuLibraryLoadFromFile", path.as_os_str().as_encoded_bytes())?;
         let mut handle = CUlibrary::null();
         let none = std::ptr::null_mut::<c_void>();
@@ -125,7 +125,7 @@ impl Library {
     }
 
     fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
-        if self.is_closed() { Err(closed(call, "library")) } else { Ok(self.0.table) }
+        if self.is_closed() { Err(closed_error(call, "library")) } else { Ok(self.0.table) }
     }
 
     /// Unloads the library from all contexts while references to it remain, which become unusable. Calling it again
@@ -136,7 +136,7 @@ impl Library {
         }
         let modules = std::mem::take(&mut *self.0.modules.lock().unwrap_or_else(PoisonError::into_inner));
         modules.iter().for_each(WeakModule::mark_closed);
-        self.0.unload()
+        self.0.unload_library()
     }
 
     /// Whether [`Library::close`] was called.
@@ -151,7 +151,7 @@ impl Library {
         let mut handle = CUkernel::null();
         // SAFETY: the library is alive, the name NUL-terminated, one handle is written.
         unsafe { call!(table, cuLibraryGetKernel(&raw mut handle, self.0.handle, c_name.as_ptr())) }
-            .map_err(|error| self.with_kernels(named(error, name)))?;
+            .map_err(|error| self.with_kernels(with_missing_name(error, name)))?;
         Ok(Kernel { library: self.clone(), handle, name: name.into() })
     }
 
@@ -189,16 +189,16 @@ impl Library {
     /// Its module in the current context, where it is loaded now if it was not before.
     pub fn module(&self) -> Result<Module> {
         self.live_table("cuLibraryGetModule")?;
-        let ctx = self.context("cuLibraryGetModule")?;
+        let ctx = self.current_context_of_driver("cuLibraryGetModule")?;
         let mut handle = CUmodule::null();
         // SAFETY: the library is alive, one handle is written.
         unsafe { call_in!(ctx, cuLibraryGetModule(&raw mut handle, self.0.handle)) }?;
-        Ok(self.adopt(Module::of_library(ctx, handle, self.clone())))
+        Ok(self.keep_library_loaded(Module::of_library(ctx, handle, self.clone())))
     }
 
     /// The current context, which must belong to the library's driver.
-    fn context(&self, call: &'static str) -> Result<Context> {
-        let ctx = Context::require()?;
+    fn current_context_of_driver(&self, call: &'static str) -> Result<Context> {
+        let ctx = Context::current_or_error()?;
         if std::ptr::eq(ctx.table(), self.0.table) {
             return Ok(ctx);
         }
@@ -207,10 +207,10 @@ impl Library {
         Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, detail))
     }
 
-    fn adopt(&self, module: Module) -> Module {
+    fn keep_library_loaded(&self, module: Module) -> Module {
         let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.retain(WeakModule::is_alive);
-        modules.push(module.downgrade());
+        modules.push(module.downgrade_to_weak());
         module
     }
 
@@ -221,7 +221,7 @@ impl Library {
 
     /// `(address, nbytes)` of a global or constant variable in the current context.
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
-        self.variable("cuLibraryGetGlobal", name, |table, ptr, nbytes, library, name| {
+        self.query_variable("cuLibraryGetGlobal", name, |table, ptr, nbytes, library, name| {
             // SAFETY: the library is alive, the name NUL-terminated, a pointer and a size are written.
             unsafe { call!(table, cuLibraryGetGlobal(ptr, nbytes, library, name)) }
         })
@@ -229,13 +229,13 @@ impl Library {
 
     /// `(address, nbytes)` of a managed variable. Real GPUs have one for all contexts, the virtual GPU one for each.
     pub fn managed(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
-        self.variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
+        self.query_variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
             // SAFETY: as in `Library::global`.
             unsafe { call!(table, cuLibraryGetManaged(ptr, nbytes, library, name)) }
         })
     }
 
-    fn variable(
+    fn query_variable(
         &self,
         call: &'static str,
         name: &str,
@@ -243,10 +243,10 @@ impl Library {
     ) -> Result<(CUdeviceptr, usize)> {
         let c_name = c_string(call, name.as_bytes())?;
         let table = self.live_table(call)?;
-        let ctx = self.context(call)?;
+        let ctx = self.current_context_of_driver(call)?;
         let (mut ptr, mut nbytes) = (0, 0);
-        ctx.hold_current(|| ask(table, &raw mut ptr, &raw mut nbytes, self.0.handle, c_name.as_ptr()))
-            .map_err(|error| named(error, name))?;
+        ctx.current_in_driver(|| ask(table, &raw mut ptr, &raw mut nbytes, self.0.handle, c_name.as_ptr()))
+            .map_err(|error| with_missing_name(error, name))?;
         Ok((ptr, nbytes))
     }
 
@@ -258,7 +258,7 @@ impl Library {
         let mut address = std::ptr::null_mut();
         // SAFETY: the library is alive, the name NUL-terminated, one pointer is written.
         unsafe { call!(table, cuLibraryGetUnifiedFunction(&raw mut address, self.0.handle, c_name.as_ptr())) }
-            .map_err(|error| named(error, name))?;
+            .map_err(|error| with_missing_name(error, name))?;
         Ok(address.addr())
     }
 }
@@ -288,7 +288,7 @@ impl Kernel {
         Ok(Function::from_parts(module, handle, &self.name))
     }
 
-    fn on(&self, call: &'static str, device: &Device) -> Result<&'static DriverTable> {
+    fn table_for_device(&self, call: &'static str, device: &Device) -> Result<&'static DriverTable> {
         let table = self.library.live_table(call)?;
         if std::ptr::eq(device.table(), table) {
             return Ok(table);
@@ -299,7 +299,7 @@ impl Kernel {
 
     /// The value of an attribute on a device.
     pub fn attribute(&self, attribute: CUfunction_attribute, device: &Device) -> Result<i32> {
-        let table = self.on("cuKernelGetAttribute", device)?;
+        let table = self.table_for_device("cuKernelGetAttribute", device)?;
         let mut value = 0;
         // SAFETY: the kernel is alive, one int is written.
         unsafe { call!(table, cuKernelGetAttribute(&raw mut value, attribute, self.handle, device.handle())) }?;
@@ -308,14 +308,14 @@ impl Kernel {
 
     /// Sets an attribute for all contexts of a device.
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32, device: &Device) -> Result<()> {
-        let table = self.on("cuKernelSetAttribute", device)?;
+        let table = self.table_for_device("cuKernelSetAttribute", device)?;
         // SAFETY: the kernel is alive.
         unsafe { call!(table, cuKernelSetAttribute(attribute, value, self.handle, device.handle())) }
     }
 
     /// Sets the preferred split of cache and shared memory for all contexts of a device.
     pub fn set_cache_config(&self, config: CUfunc_cache, device: &Device) -> Result<()> {
-        let table = self.on("cuKernelSetCacheConfig", device)?;
+        let table = self.table_for_device("cuKernelSetCacheConfig", device)?;
         // SAFETY: the kernel is alive.
         unsafe { call!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
     }
@@ -341,8 +341,8 @@ impl Kernel {
     }
 }
 
-impl Inner {
-    fn unload(&self) -> Result<()> {
+impl LibraryInner {
+    fn unload_library(&self) -> Result<()> {
         if process::is_forked_or_exiting() {
             return Ok(());
         }
@@ -351,12 +351,12 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for LibraryInner {
     fn drop(&mut self) {
         if !*self.closed.get_mut()
-            && let Err(error) = crate::graph::in_relaxed_mode(|| self.unload())
+            && let Err(error) = crate::graph::in_relaxed_mode(|| self.unload_library())
         {
-            crate::drivers::report_cleanup(&error);
+            crate::loaded_drivers::report_cleanup(&error);
         }
     }
 }

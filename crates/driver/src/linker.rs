@@ -34,14 +34,14 @@ impl Linker {
     /// `CU_JIT_LTO` asks for link-time optimisation of everything, `CU_JIT_FTZ`, `CU_JIT_PREC_DIV`,
     /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let (lto, options) = LtoLinker::new(options, ctx.device().loads_cubins());
         let mut options = JitOptions::new(&options);
         let mut handle = CUlinkState::null();
         let (count, keys, values) = options.as_args();
         // SAFETY: the option arrays and buffers live in this object as long as the link.
         unsafe { call_in!(ctx, cuLinkCreate(count, keys, values, &raw mut handle)) }
-            .map_err(|e| e.with_detail(options.log().error))?;
+            .map_err(|e| e.with_detail(options.jit_log().error))?;
         Ok(Self { ctx, handle, options, lto, lto_log: None })
     }
 
@@ -67,7 +67,7 @@ impl Linker {
     /// Whether the driver links an input of this kind; what it got in vain before the first LTO-IR does no harm.
     fn is_for_driver(&self, input: CUjitInputType) -> bool {
         let all_elsewhere = self.lto.is_wanted() && self.ctx.device().loads_cubins();
-        !all_elsewhere && !self.lto.takes(input)
+        !all_elsewhere && !self.lto.handles_input(input)
     }
 
     fn add_to_driver(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
@@ -82,7 +82,7 @@ impl Linker {
             let (link, name) = (self.handle, name.as_ptr());
             call_in!(self.ctx, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
         };
-        result.map_err(|e| self.explain(e))
+        result.map_err(|e| self.explain_link_error(e))
     }
 
     /// Adds a file.
@@ -98,7 +98,7 @@ impl Linker {
             let (link, name) = (self.handle, name.as_ptr());
             call_in!(self.ctx, cuLinkAddFile(link, input, name, 0, none, none.cast()))
         };
-        result.map_err(|e| match self.options.log().error {
+        result.map_err(|e| match self.options.jit_log().error {
             log if log.contains(&*path.to_string_lossy()) => e.with_detail(log),
             log if log.is_empty() => e.with_detail(path.display().to_string()),
             log => e.with_detail(format!("{}: {log}", path.display())),
@@ -114,11 +114,11 @@ impl Linker {
         let table = self.ctx.table();
         // SAFETY: the cubin belongs to the link, which lives until after the load.
         let result = unsafe { call_in!(self.ctx, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
-        result.map_err(|e| self.explain(e))?;
+        result.map_err(|e| self.explain_link_error(e))?;
         let mut handle = CUmodule::null();
         let ctx = &self.ctx;
         // SAFETY: as above.
-        ctx.hold_current(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
+        ctx.current_in_driver(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
         Ok(Module::from_linked(self.ctx.clone(), handle))
     }
 
@@ -134,7 +134,7 @@ impl Linker {
             return self.ctx.with_current(|| Module::from_image(&linked.bytes)).map(Some);
         }
         if self.lto_log.is_none()
-            && let Some(linked) = self.lto.ptx(capability)?
+            && let Some(linked) = self.lto.link_to_ptx(capability)?
         {
             self.lto_log = Some(linked.log);
             self.add_to_driver(&linked.bytes, CU_JIT_INPUT_PTX, "LTO-IR")?;
@@ -143,16 +143,16 @@ impl Linker {
     }
 
     /// What the linker has said so far.
-    pub fn log(&self) -> JitLog {
-        let mut log = self.options.log();
+    pub fn jit_log(&self) -> JitLog {
+        let mut log = self.options.jit_log();
         if let Some(said) = &self.lto_log {
             log.info = format!("{said}\n{}", log.info).trim().to_owned();
         }
         log
     }
 
-    fn explain(&self, error: Error) -> Error {
-        error.with_detail(self.options.log().error)
+    fn explain_link_error(&self, error: Error) -> Error {
+        error.with_detail(self.options.jit_log().error)
     }
 }
 

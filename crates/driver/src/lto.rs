@@ -10,21 +10,21 @@ use rtcg_cuda_sys::*;
 use std::path::PathBuf;
 
 /// What an input consists of.
-enum Data {
+enum InputData {
     Bytes(Vec<u8>),
     File(PathBuf),
 }
 
-struct Input {
+struct LtoInput {
     kind: CUjitInputType,
-    data: Data,
+    data: InputData,
     name: String,
 }
 
 /// What nvJitLink would need of a link.
 #[derive(Default)]
 pub(crate) struct LtoLinker {
-    inputs: Vec<Input>,
+    inputs: Vec<LtoInput>,
     /// Names and values of nvJitLink's own options.
     options: Vec<(String, Option<String>)>,
     /// Whether the program asked for link-time optimisation of everything (`CU_JIT_LTO`).
@@ -38,12 +38,12 @@ impl LtoLinker {
     /// for the driver. Where `links_all`, one input of nvJitLink's makes all of them so.
     pub(crate) fn new(options: &[(CUjit_option, usize)], links_all: bool) -> (Self, Vec<(CUjit_option, usize)>) {
         let mut this = Self { links_all, ..Self::default() };
-        let for_driver = options.iter().copied().filter(|&(key, value)| this.take(key, value)).collect();
+        let for_driver = options.iter().copied().filter(|&(key, value)| this.take_driver_option(key, value)).collect();
         (this, for_driver)
     }
 
     /// Whether an option is also the driver's.
-    fn take(&mut self, key: CUjit_option, value: usize) -> bool {
+    fn take_driver_option(&mut self, key: CUjit_option, value: usize) -> bool {
         let number = usize::from(value != 0);
         let option = match key {
             CU_JIT_LTO => {
@@ -62,28 +62,28 @@ impl LtoLinker {
             CU_JIT_LOG_VERBOSE if value != 0 => ("-verbose".to_owned(), true),
             _ => return true,
         };
-        self.put(&option.0);
+        self.add_jitlink_option(&option.0);
         option.1
     }
 
-    fn put(&mut self, option: &str) {
-        let (name, value) = split(option);
-        self.options.retain(|(known, _)| *known != name || MANY.contains(&known.as_str()));
+    fn add_jitlink_option(&mut self, option: &str) {
+        let (name, value) = split_option(option);
+        self.options.retain(|(known, _)| *known != name || REPEATABLE_OPTIONS.contains(&known.as_str()));
         self.options.push((name, value));
     }
 
     /// Adds one of nvJitLink's own options (`-fma=0`).
     pub(crate) fn add_option(&mut self, option: &str) -> Result<()> {
-        let (name, value) = split(option);
+        let (name, value) = split_option(option);
         let other = self.options.iter().find(|(known, other)| *known == name && *other != value);
         match other {
-            Some(other) if !MANY.contains(&name.as_str()) => Err(Error::new(
+            Some(other) if !REPEATABLE_OPTIONS.contains(&name.as_str()) => Err(Error::new(
                 "nvJitLinkCreate",
                 CUresult::CUDA_ERROR_INVALID_VALUE,
-                format!("the option {option} contradicts {}, which was given before", spell(other)),
+                format!("the option {option} contradicts {}, which was given before", option_text(other)),
             )),
             _ => {
-                self.put(option);
+                self.add_jitlink_option(option);
                 Ok(())
             }
         }
@@ -94,7 +94,7 @@ impl LtoLinker {
     /// # Errors
     /// When it needs nvJitLink, and there is none.
     pub(crate) fn add_bytes(&mut self, data: &[u8], kind: CUjitInputType, name: &str) -> Result<()> {
-        self.add(kind, || Input { kind, data: Data::Bytes(data.to_vec()), name: name.to_owned() })
+        self.add_input(kind, || LtoInput { kind, data: InputData::Bytes(data.to_vec()), name: name.to_owned() })
     }
 
     /// Remembers a file.
@@ -102,14 +102,18 @@ impl LtoLinker {
     /// # Errors
     /// As [`LtoLinker::add_bytes`].
     pub(crate) fn add_file(&mut self, path: &std::path::Path, kind: CUjitInputType) -> Result<()> {
-        self.add(kind, || Input { kind, data: Data::File(path.to_owned()), name: path.display().to_string() })
+        self.add_input(kind, || LtoInput {
+            kind,
+            data: InputData::File(path.to_owned()),
+            name: path.display().to_string(),
+        })
     }
 
     /// What can never be nvJitLink's is not copied.
-    fn add(&mut self, kind: CUjitInputType, input: impl FnOnce() -> Input) -> Result<()> {
-        let takes = self.takes(kind);
+    fn add_input(&mut self, kind: CUjitInputType, input: impl FnOnce() -> LtoInput) -> Result<()> {
+        let takes = self.handles_input(kind);
         if takes {
-            table()?;
+            nvjitlink_table()?;
         }
         if takes || self.links_all {
             self.inputs.push(input());
@@ -118,46 +122,51 @@ impl LtoLinker {
     }
 
     /// Whether an input of this kind is nvJitLink's, also where the driver links the rest.
-    pub(crate) fn takes(&self, kind: CUjitInputType) -> bool {
+    pub(crate) fn handles_input(&self, kind: CUjitInputType) -> bool {
         let may_hold_it = [CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT].contains(&kind);
         kind == CU_JIT_INPUT_NVVM || (self.common_options && may_hold_it)
     }
 
     /// Whether nvJitLink has anything to do.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.common_options || self.inputs.iter().any(|input| self.takes(input.kind))
+        self.common_options || self.inputs.iter().any(|input| self.handles_input(input.kind))
     }
 
     /// A cubin of all inputs.
-    pub(crate) fn cubin(&self, capability: (u32, u32)) -> Result<nvjitlink::Linked> {
-        self.link(self.inputs.iter().collect(), &[], capability)
+    pub(crate) fn cubin(&self, capability: (u32, u32)) -> Result<nvjitlink::LinkOutput> {
+        self.link_inputs(self.inputs.iter().collect(), &[], capability)
     }
 
     /// PTX of the inputs that hold LTO-IR; `None` if none does.
-    pub(crate) fn ptx(&self, capability: (u32, u32)) -> Result<Option<nvjitlink::Linked>> {
-        let inputs: Vec<&Input> = self.inputs.iter().filter(|input| self.takes(input.kind)).collect();
+    pub(crate) fn link_to_ptx(&self, capability: (u32, u32)) -> Result<Option<nvjitlink::LinkOutput>> {
+        let inputs: Vec<&LtoInput> = self.inputs.iter().filter(|input| self.handles_input(input.kind)).collect();
         if inputs.is_empty() {
             return Ok(None);
         }
-        let mut linked = self.link(inputs, &["-ptx"], capability)?;
-        if self.options.iter().any(|option| spell(option) == "-fma=0") {
+        let mut linked = self.link_inputs(inputs, &["-ptx"], capability)?;
+        if self.options.iter().any(|option| option_text(option) == "-fma=0") {
             linked.bytes.extend_from_slice(format!("\n{}\n", nvrtc::UNFUSED_MARK).as_bytes());
         }
         Ok(Some(linked))
     }
 
-    fn link(&self, inputs: Vec<&Input>, more: &[&str], capability: (u32, u32)) -> Result<nvjitlink::Linked> {
+    fn link_inputs(
+        &self,
+        inputs: Vec<&LtoInput>,
+        more: &[&str],
+        capability: (u32, u32),
+    ) -> Result<nvjitlink::LinkOutput> {
         let mut options = vec!["-lto".to_owned()];
         if !self.options.iter().any(|(name, _)| name == "-arch") {
             options.push(format!("-arch=sm_{}{}", capability.0, capability.1));
         }
         options.extend(more.iter().map(|option| option.to_string()));
-        options.extend(self.options.iter().map(spell));
-        let inputs: Vec<LinkInput> = inputs.into_iter().map(|input| self.input(input)).collect();
-        table()?.link(&inputs, &options).map_err(failure)
+        options.extend(self.options.iter().map(option_text));
+        let inputs: Vec<LinkInput> = inputs.into_iter().map(|input| self.link_input_of(input)).collect();
+        nvjitlink_table()?.link_inputs(&inputs, &options).map_err(driver_error)
     }
 
-    fn input<'a>(&self, input: &'a Input) -> LinkInput<'a> {
+    fn link_input_of<'a>(&self, input: &'a LtoInput) -> LinkInput<'a> {
         let kind = match input.kind {
             CU_JIT_INPUT_CUBIN => nvJitLinkInputType::NVJITLINK_INPUT_CUBIN,
             CU_JIT_INPUT_PTX => nvJitLinkInputType::NVJITLINK_INPUT_PTX,
@@ -168,14 +177,14 @@ impl LtoLinker {
             _ => nvJitLinkInputType::NVJITLINK_INPUT_ANY,
         };
         let source = match &input.data {
-            Data::Bytes(bytes) => LinkSource::Bytes(bytes),
-            Data::File(path) => LinkSource::File(path),
+            InputData::Bytes(bytes) => LinkSource::Bytes(bytes),
+            InputData::File(path) => LinkSource::File(path),
         };
         LinkInput { kind, source, name: &input.name }
     }
 }
 
-fn table() -> Result<&'static NvJitLinkTable> {
+fn nvjitlink_table() -> Result<&'static NvJitLinkTable> {
     NvJitLinkTable::load().map_err(|error| {
         let detail = format!("link-time optimisation needs nvJitLink: {error}");
         Error::new("nvJitLinkCreate", CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND, detail)
@@ -183,21 +192,21 @@ fn table() -> Result<&'static NvJitLinkTable> {
 }
 
 /// Options that may be given several times.
-const MANY: &[&str] = &["-Xptxas", "-Xnvvm", "-kernels-used", "-variables-used"];
+const REPEATABLE_OPTIONS: &[&str] = &["-Xptxas", "-Xnvvm", "-kernels-used", "-variables-used"];
 
-fn split(option: &str) -> (String, Option<String>) {
+fn split_option(option: &str) -> (String, Option<String>) {
     match option.split_once('=') {
         Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
         None => (option.to_owned(), None),
     }
 }
 
-fn spell((name, value): &(String, Option<String>)) -> String {
+fn option_text((name, value): &(String, Option<String>)) -> String {
     value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={value}"))
 }
 
 /// The driver's code that says most nearly the same.
-fn failure(failure: LinkFailure) -> Error {
+fn driver_error(failure: LinkFailure) -> Error {
     use nvJitLinkResult as R;
     let code = match failure.code {
         R::NVJITLINK_ERROR_UNRECOGNIZED_OPTION
@@ -237,7 +246,7 @@ mod tests {
         let (lto, driver) = LtoLinker::new(&given, true);
         assert!(lto.is_wanted());
         assert_eq!(driver, [(CU_JIT_MAX_REGISTERS, 32), (CU_JIT_OPTIMIZATION_LEVEL, 2), (CU_JIT_CACHE_MODE, 1)]);
-        let spelled: Vec<String> = lto.options.iter().map(spell).collect();
+        let spelled: Vec<String> = lto.options.iter().map(option_text).collect();
         assert_eq!(spelled, ["-maxrregcount=32", "-fma=0", "-O3"]);
     }
 

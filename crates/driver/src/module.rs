@@ -6,8 +6,8 @@ use crate::function::Function;
 use crate::library::Library;
 use crate::memory::reclaim::with_retries;
 use crate::signature::Signature;
-use crate::stream::closed;
-use crate::texture::References;
+use crate::stream::closed_error;
+use crate::texture::ModuleReferences;
 use rtcg_cuda_sys::*;
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -17,11 +17,11 @@ use std::sync::{Arc, OnceLock, Weak};
 /// Tells the declaration of a kernel by its name.
 type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;
 
-struct Inner {
+struct ModuleInner {
     ctx: Context,
     handle: CUmodule,
     /// What was bound to variables that stand for texture and surface references.
-    references: References,
+    references: ModuleReferences,
     signatures: OnceLock<SignatureLookup>,
     /// Whether its kernels may read texture references.
     has_textures: AtomicBool,
@@ -32,7 +32,7 @@ struct Inner {
 
 /// A loaded module. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Module(Arc<Inner>);
+pub struct Module(Arc<ModuleInner>);
 
 impl std::fmt::Debug for Module {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,9 +41,9 @@ impl std::fmt::Debug for Module {
 }
 
 /// An image as the driver wants it: text ends with a NUL. Machine code, which may be large, is not copied.
-fn terminated(image: &[u8]) -> Cow<'_, [u8]> {
-    const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
-    let is_binary = image.starts_with(b"\x7fELF") || image.starts_with(&FATBIN);
+fn nul_terminated_image(image: &[u8]) -> Cow<'_, [u8]> {
+    const FATBIN_MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+    let is_binary = image.starts_with(b"\x7fELF") || image.starts_with(&FATBIN_MAGIC);
     if is_binary || image.last() == Some(&0) { Cow::Borrowed(image) } else { Cow::Owned([image, &[0]].concat()) }
 }
 
@@ -63,8 +63,8 @@ impl Module {
 
     fn with_owner(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
         let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
-        let (references, has_textures) = (References::default(), AtomicBool::new(false));
-        Self(Arc::new(Inner { ctx, handle, references, signatures, has_textures, closed, library }))
+        let (references, has_textures) = (ModuleReferences::default(), AtomicBool::new(false));
+        Self(Arc::new(ModuleInner { ctx, handle, references, signatures, has_textures, closed, library }))
     }
 
     /// The module of a library in a context; the library stays loaded as long as it lives.
@@ -72,13 +72,13 @@ impl Module {
         Self::with_owner(ctx, handle, Some(library))
     }
 
-    pub(crate) fn downgrade(&self) -> WeakModule {
+    pub(crate) fn downgrade_to_weak(&self) -> WeakModule {
         WeakModule(Arc::downgrade(&self.0))
     }
 
     /// Loads a file into the current context.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let name = c_string("cuModuleLoad", path.as_os_str().as_encoded_bytes())?;
         let mut handle = CUmodule::null();
         // SAFETY: the name is NUL-terminated, one handle is written.
@@ -95,11 +95,11 @@ impl Module {
     /// As [`Module::from_image`], with options for the JIT and its log. On failure the error log
     /// is the error's detail. The options that carry log buffers are set here.
     pub fn from_image_with(image: &[u8], options: &[(CUjit_option, usize)]) -> (Result<Self>, JitLog) {
-        let ctx = match Context::require() {
+        let ctx = match Context::current_or_error() {
             Ok(ctx) => ctx,
             Err(error) => return (Err(error), JitLog::default()),
         };
-        let image = terminated(image);
+        let image = nul_terminated_image(image);
         let mut options = JitOptions::new(options);
         let (count, keys, values) = options.as_args();
         let result = with_retries(ctx.device(), || {
@@ -108,7 +108,7 @@ impl Module {
             unsafe { call_in!(ctx, cuModuleLoadDataEx(&raw mut handle, image.as_ptr().cast(), count, keys, values)) }?;
             Ok(handle)
         });
-        let log = options.log();
+        let log = options.jit_log();
         let result = match result {
             Ok(handle) => Ok(Self::from_parts(ctx, handle)),
             Err(error) => Err(error.with_detail(log.error.clone())),
@@ -122,7 +122,7 @@ impl Module {
     }
 
     /// Its variables that stand for references.
-    pub(crate) fn references(&self) -> &References {
+    pub(crate) fn texture_references(&self) -> &ModuleReferences {
         &self.0.references
     }
 
@@ -156,7 +156,7 @@ impl Module {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        self.0.ctx.cleanup(|table| unsafe { call!(table, cuModuleUnload(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuModuleUnload(self.0.handle)) })
     }
 
     /// Whether [`Module::close`] was called.
@@ -168,7 +168,7 @@ impl Module {
     #[inline]
     pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.is_closed() {
-            return Err(closed(call, "module"));
+            return Err(closed_error(call, "module"));
         }
         self.0.ctx.live_table(call)
     }
@@ -242,7 +242,7 @@ impl Module {
         let c_name = c_string(call, name.as_bytes())?;
         self.live_table(call)?;
         let ctx = &self.0.ctx;
-        ctx.hold_current(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| named(e, name))
+        ctx.current_in_driver(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| with_missing_name(e, name))
     }
 
     pub(crate) fn from_linked(ctx: Context, handle: CUmodule) -> Self {
@@ -250,7 +250,7 @@ impl Module {
     }
 }
 
-impl Inner {
+impl ModuleInner {
     /// Refuses further use, by launches that look at nothing too; whether that was done before.
     fn mark_closed(&self) -> bool {
         let was_closed = self.closed.swap(true, Ordering::AcqRel);
@@ -259,7 +259,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ModuleInner {
     fn drop(&mut self) {
         if *self.closed.get_mut() || self.library.is_some() {
             return;
@@ -270,7 +270,7 @@ impl Drop for Inner {
 }
 
 /// A module that is not kept loaded.
-pub(crate) struct WeakModule(Weak<Inner>);
+pub(crate) struct WeakModule(Weak<ModuleInner>);
 
 impl WeakModule {
     pub(crate) fn is_alive(&self) -> bool {
@@ -286,7 +286,7 @@ impl WeakModule {
 }
 
 /// Says which name was not found, unless the driver said more.
-pub(crate) fn named(error: Error, name: &str) -> Error {
+pub(crate) fn with_missing_name(error: Error, name: &str) -> Error {
     match error.detail {
         Some(_) => error,
         None => error.with_detail(format!("'{name}'")),
@@ -349,7 +349,7 @@ impl JitOptions {
         (self.keys.len() as c_uint, self.keys.as_mut_ptr(), self.values.as_mut_ptr())
     }
 
-    pub(crate) fn log(&self) -> JitLog {
+    pub(crate) fn jit_log(&self) -> JitLog {
         JitLog { info: text_of(&self.info), error: text_of(&self.error) }
     }
 }

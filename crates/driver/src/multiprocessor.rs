@@ -82,10 +82,10 @@ impl std::error::Error for DoesNotFit {}
 
 /// What differs between compute capabilities: the capability, resident threads and blocks, KiB of
 /// shared memory and of that the share that a block may ask for, registers of a block in Ki.
-type Row = ((u32, u32), u32, u32, u32, u32, u32);
+type CapabilityRow = ((u32, u32), u32, u32, u32, u32, u32);
 
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
+const CAPABILITY_ROWS: &[CapabilityRow] = &[
     ((5, 0), 2048, 32, 64, 48, 64),
     ((5, 2), 2048, 32, 96, 48, 64),
     ((5, 3), 2048, 32, 64, 48, 32),
@@ -110,13 +110,14 @@ const ROWS: &[Row] = &[
 impl Multiprocessor {
     /// The compute capabilities that [`Multiprocessor::of_capability`] knows.
     pub fn capabilities() -> impl Iterator<Item = (u32, u32)> {
-        ROWS.iter().map(|row| row.0)
+        CAPABILITY_ROWS.iter().map(|row| row.0)
     }
 
     /// The figures of a compute capability, 5.0 and newer.
     pub fn of_capability(major: u32, minor: u32) -> Option<Self> {
-        let &(_, threads, blocks, shared, optin, registers) = ROWS.iter().find(|row| row.0 == (major, minor))?;
-        let rules = Self::rules(major, minor);
+        let &(_, threads, blocks, shared, optin, registers) =
+            CAPABILITY_ROWS.iter().find(|row| row.0 == (major, minor))?;
+        let rules = Self::allocation_granularities(major, minor);
         Some(Self {
             max_warps: threads / 32,
             max_blocks: blocks,
@@ -145,13 +146,13 @@ impl Multiprocessor {
             shared_per_block,
             shared_per_block_optin: optin.max(shared_per_block),
             shared_reserved: ask(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK).unwrap_or(0),
-            ..Self::rules(major, minor)
+            ..Self::allocation_granularities(major, minor)
         })
     }
 
     /// Granularities, and what is the same everywhere. Capabilities to come have those of the
     /// newest one known.
-    fn rules(major: u32, minor: u32) -> Self {
+    fn allocation_granularities(major: u32, minor: u32) -> Self {
         Self {
             max_threads_per_block: 1024,
             warp_size: 32,
@@ -178,7 +179,7 @@ impl Multiprocessor {
         registers: u32,
         shared_bytes: u32,
     ) -> std::result::Result<Occupancy, DoesNotFit> {
-        self.check(threads, registers, shared_bytes)?;
+        self.check_block_limits(threads, registers, shared_bytes)?;
         let warps = threads.div_ceil(self.warp_size);
         let limits = [
             (self.blocks_by_shared(shared_bytes), LimitedBy::SharedMemory),
@@ -193,7 +194,12 @@ impl Multiprocessor {
         Ok(Occupancy { blocks, warps: resident, occupancy, limited_by })
     }
 
-    fn check(&self, threads: u32, registers: u32, shared_bytes: u32) -> std::result::Result<(), DoesNotFit> {
+    fn check_block_limits(
+        &self,
+        threads: u32,
+        registers: u32,
+        shared_bytes: u32,
+    ) -> std::result::Result<(), DoesNotFit> {
         let unfit = |what: &str, value: u32, most: u32| {
             Err(DoesNotFit(format!("{what} is {value}; expected {most} at most on this device")))
         };

@@ -8,9 +8,13 @@ use rtcg_cuda_sys::{CUlaunchConfig, CUstream, DriverTable, c_int};
 
 impl Function {
     /// Asks the driver with the kernel's context current.
-    fn ask<T>(&self, call: &'static str, body: impl FnOnce(&'static DriverTable) -> Result<T>) -> Result<T> {
+    fn query_in_context<T>(
+        &self,
+        call: &'static str,
+        body: impl FnOnce(&'static DriverTable) -> Result<T>,
+    ) -> Result<T> {
         let table = self.0.module.live_table(call)?;
-        self.0.module.context().hold_current(|| body(table))
+        self.0.module.context().current_in_driver(|| body(table))
     }
 
     /// Blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory that fit on
@@ -19,7 +23,7 @@ impl Function {
         let mut blocks = 0;
         let (f, threads) = (self.0.handle, block_threads as c_int);
         // SAFETY: the function is alive, one int is written.
-        self.ask("cuOccupancyMaxActiveBlocksPerMultiprocessor", |table| unsafe {
+        self.query_in_context("cuOccupancyMaxActiveBlocksPerMultiprocessor", |table| unsafe {
             let out = &raw mut blocks;
             call!(table, cuOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, shared_bytes))
         })?;
@@ -32,7 +36,7 @@ impl Function {
         let (mut grid, mut block) = (0, 0);
         let (f, limit) = (self.0.handle, limit as c_int);
         // SAFETY: the function is alive, two ints are written, there is no callback.
-        self.ask("cuOccupancyMaxPotentialBlockSize", |table| unsafe {
+        self.query_in_context("cuOccupancyMaxPotentialBlockSize", |table| unsafe {
             let (grid, block) = (&raw mut grid, &raw mut block);
             call!(table, cuOccupancyMaxPotentialBlockSize(grid, block, f, None, shared_bytes, limit))
         })?;
@@ -45,7 +49,7 @@ impl Function {
         let mut nbytes = 0;
         let (f, blocks, threads) = (self.0.handle, blocks as c_int, block_threads as c_int);
         // SAFETY: the function is alive, one size is written.
-        self.ask("cuOccupancyAvailableDynamicSMemPerBlock", |table| unsafe {
+        self.query_in_context("cuOccupancyAvailableDynamicSMemPerBlock", |table| unsafe {
             call!(table, cuOccupancyAvailableDynamicSMemPerBlock(&raw mut nbytes, f, blocks, threads))
         })?;
         Ok(nbytes)
@@ -57,7 +61,7 @@ impl Function {
         let f = self.0.handle;
         let config = self.cluster_config([1; 3], block, shared_bytes);
         // SAFETY: the function is alive, one int is written, the configuration has no attributes.
-        self.ask("cuOccupancyMaxPotentialClusterSize", |table| unsafe {
+        self.query_in_context("cuOccupancyMaxPotentialClusterSize", |table| unsafe {
             call!(table, cuOccupancyMaxPotentialClusterSize(&raw mut size, f, &raw const config))
         })?;
         Ok(size.max(0) as u32)
@@ -70,7 +74,7 @@ impl Function {
         let mut attributes = LaunchOptions { cluster: Some(cluster), ..LaunchOptions::default() }.attributes();
         let config = launch_config(cluster, block, shared_bytes, CUstream::null(), &mut attributes);
         // SAFETY: the function is alive, one int is written, the attributes live until the end.
-        self.ask("cuOccupancyMaxActiveClusters", |table| unsafe {
+        self.query_in_context("cuOccupancyMaxActiveClusters", |table| unsafe {
             call!(table, cuOccupancyMaxActiveClusters(&raw mut clusters, f, &raw const config))
         })?;
         Ok(clusters.max(0) as u32)

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// What is known of a kernel since its last launch.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedCell {
-    /// The epoch under which nothing was in the way; [`epoch::NEVER`] if something was.
+    /// The epoch under which nothing was in the way; [`epoch::NEVER_EPOCH`] if something was.
     epoch: AtomicUsize,
     /// The driver's `cuLaunchKernel`, set before `at`.
     launch: AtomicPtr<c_void>,
@@ -54,7 +54,7 @@ impl Function {
             Some(stream) => stream.open_handle_in(&inner.ctx)?,
         };
         let launch = inner.prepared.launch.load(Ordering::Relaxed);
-        Some(PreparedLaunch { handle: inner.handle, launch, stream, id: KernelId::of(inner), ctx: &inner.ctx })
+        Some(PreparedLaunch { handle: inner.handle, launch, stream, id: KernelId::of_kernel(inner), ctx: &inner.ctx })
     }
 
     /// Remembers whether anything is in the way of launches. To be called after one has succeeded.
@@ -74,7 +74,7 @@ impl Function {
             inner.prepared.launch.store(launch.cast_mut(), Ordering::Relaxed);
             inner.prepared.epoch.store(present, Ordering::Release);
         } else {
-            inner.prepared.epoch.store(epoch::NEVER, Ordering::Release);
+            inner.prepared.epoch.store(epoch::NEVER_EPOCH, Ordering::Release);
         }
     }
 
@@ -104,7 +104,7 @@ impl PreparedLaunch<'_> {
             unsafe { launch(handle, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra) }
         });
         if code.is_success() {
-            self.ctx.queue().count(stream, self.id);
+            self.ctx.launch_queue().count_launch(stream, self.id);
         }
         code
     }

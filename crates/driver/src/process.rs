@@ -8,36 +8,36 @@ use rtcg_cuda_sys::epoch;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static FORKED: AtomicBool = AtomicBool::new(false);
-static EXITING: AtomicBool = AtomicBool::new(false);
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
 /// True in a child of the process that initialised the driver.
 #[inline]
 pub(crate) fn is_forked() -> bool {
-    FORKED.load(Ordering::Relaxed)
+    IS_FORKED.load(Ordering::Relaxed)
 }
 
 /// True when nothing can or need be freed any more.
 #[inline]
 pub(crate) fn is_forked_or_exiting() -> bool {
-    is_forked() || EXITING.load(Ordering::Relaxed)
+    is_forked() || IS_EXITING.load(Ordering::Relaxed)
 }
 
 /// Starts watching; called when the driver is initialised, so that a process that forks before
 /// that may use the driver in its child.
 pub(crate) fn install_hooks() {
-    static WATCH: Once = Once::new();
-    WATCH.call_once(register);
+    static HOOKS_INSTALLED: Once = Once::new();
+    HOOKS_INSTALLED.call_once(register_atexit);
 }
 
 #[cfg(unix)]
-fn register() {
+fn register_atexit() {
     extern "C" fn in_child() {
-        FORKED.store(true, Ordering::Relaxed);
+        IS_FORKED.store(true, Ordering::Relaxed);
         epoch::advance_epoch();
     }
     extern "C" fn at_exit() {
-        EXITING.store(true, Ordering::Relaxed);
+        IS_EXITING.store(true, Ordering::Relaxed);
     }
     // SAFETY: both handlers only change static atomics, which is allowed at any time.
     unsafe {
@@ -47,9 +47,9 @@ fn register() {
 }
 
 #[cfg(not(unix))]
-fn register() {
+fn register_atexit() {
     extern "C" fn at_exit() {
-        EXITING.store(true, Ordering::Relaxed);
+        IS_EXITING.store(true, Ordering::Relaxed);
     }
     // SAFETY: as above.
     unsafe { libc::atexit(at_exit) };

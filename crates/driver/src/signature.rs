@@ -11,7 +11,7 @@ use rtcg_cuda_sys::CUresult;
 
 /// A number in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Number {
+pub enum NumberType {
     /// `bool`.
     Bool,
     /// An integer of this many bytes.
@@ -39,9 +39,9 @@ pub enum Number {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
     /// A number by value.
-    Value(Number),
+    Value(NumberType),
     /// An address of such numbers; `None` is `void` or what is not known.
-    Pointer(Option<Number>),
+    Pointer(Option<NumberType>),
     /// A structure, or something not understood.
     Unknown,
 }
@@ -66,7 +66,7 @@ pub struct Signature {
     pub textures: Vec<String>,
 }
 
-impl Number {
+impl NumberType {
     /// The number that a C type is, its words in any usual order.
     pub fn from_c(name: &str) -> Option<Self> {
         let int = |nbytes, signed| Some(Self::Int { nbytes, signed });
@@ -212,11 +212,11 @@ impl Number {
 impl ParamKind {
     /// The kind of a type that is `pointers` times a pointer to the C type `base`.
     pub fn from_c(base: &str, pointers: usize) -> Self {
-        match (pointers, Number::from_c(base)) {
+        match (pointers, NumberType::from_c(base)) {
             (0, Some(number)) => Self::Value(number),
             (0, None) => Self::Unknown,
             (1, number) => Self::Pointer(number),
-            _ => Self::Pointer(Some(Number::Int { nbytes: 8, signed: false })),
+            _ => Self::Pointer(Some(NumberType::Int { nbytes: 8, signed: false })),
         }
     }
 
@@ -230,7 +230,7 @@ impl ParamKind {
     }
 
     /// Whether a scalar of type `given` may be passed.
-    pub fn accepts_value(self, given: Number) -> bool {
+    pub fn accepts_value(self, given: NumberType) -> bool {
         match self {
             Self::Value(number) => number.accepts_value(given),
             Self::Pointer(_) => given.is_integral(8),
@@ -247,7 +247,7 @@ impl ParamKind {
     }
 
     /// Whether the address of an array of `given` may be passed.
-    pub fn accepts_array(self, given: Number) -> bool {
+    pub fn accepts_array(self, given: NumberType) -> bool {
         match self {
             Self::Pointer(Some(number)) => number.accepts_elements(given),
             _ => self.accepts_pointer(),
@@ -257,11 +257,11 @@ impl ParamKind {
 
 /// What is given for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Given {
+pub enum GivenArgument {
     /// A number of this type by value.
-    Value(Number),
+    Value(NumberType),
     /// An address, and what numbers are known to lie there.
-    Pointer(Option<Number>),
+    Pointer(Option<NumberType>),
     /// Bytes of no known type.
     Bytes,
 }
@@ -269,12 +269,12 @@ pub enum Given {
 impl ParamKind {
     /// Whether it may be passed. Sizes are checked elsewhere.
     #[inline]
-    pub fn accepts(self, given: Given) -> bool {
+    pub fn accepts_argument(self, given: GivenArgument) -> bool {
         match given {
-            Given::Value(number) => self.accepts_value(number),
-            Given::Pointer(Some(number)) => self.accepts_array(number),
-            Given::Pointer(None) => self.accepts_pointer(),
-            Given::Bytes => true,
+            GivenArgument::Value(number) => self.accepts_value(number),
+            GivenArgument::Pointer(Some(number)) => self.accepts_array(number),
+            GivenArgument::Pointer(None) => self.accepts_pointer(),
+            GivenArgument::Bytes => true,
         }
     }
 }
@@ -282,7 +282,7 @@ impl ParamKind {
 impl Function {
     /// How a parameter was declared, where that is known.
     #[inline]
-    pub fn declaration(&self, index: usize) -> Option<&ParamDeclaration> {
+    pub fn param_declaration(&self, index: usize) -> Option<&ParamDeclaration> {
         self.signature()?.params.get(index)
     }
 
@@ -291,20 +291,20 @@ impl Function {
     /// # Errors
     /// When it surely does not fit; the message names kernel and parameter.
     #[inline]
-    pub fn check_type(&self, index: usize, given: Given) -> crate::Result<()> {
-        match self.declaration(index) {
-            Some(declared) if !declared.kind.accepts(given) => Err(self.wrong_type(index, given)),
+    pub fn check_type(&self, index: usize, given: GivenArgument) -> crate::Result<()> {
+        match self.param_declaration(index) {
+            Some(declared) if !declared.kind.accepts_argument(given) => Err(self.wrong_type(index, given)),
             _ => Ok(()),
         }
     }
 
     /// What `given` may be taken as where its type contradicts the kernel's source though its size does not: an array
     /// of other elements as an address, a number as so many bytes.
-    pub fn reinterpreted(&self, index: usize, given: Given) -> Option<Given> {
-        match (self.declaration(index)?.kind, given) {
-            (ParamKind::Pointer(_), Given::Pointer(Some(_))) => Some(Given::Pointer(None)),
-            (ParamKind::Value(declared), Given::Value(number)) if declared.nbytes() == number.nbytes() => {
-                Some(Given::Bytes)
+    pub fn reinterpret_mismatched(&self, index: usize, given: GivenArgument) -> Option<GivenArgument> {
+        match (self.param_declaration(index)?.kind, given) {
+            (ParamKind::Pointer(_), GivenArgument::Pointer(Some(_))) => Some(GivenArgument::Pointer(None)),
+            (ParamKind::Value(declared), GivenArgument::Value(number)) if declared.nbytes() == number.nbytes() => {
+                Some(GivenArgument::Bytes)
             }
             _ => None,
         }
@@ -313,17 +313,17 @@ impl Function {
     /// `argument #1 (0-based) of kernel 'axpy', declared as 'float a',`
     pub fn describe_parameter(&self, index: usize) -> String {
         let declared =
-            self.declaration(index).map_or_else(String::new, |declared| format!(", declared as '{declared}',"));
+            self.param_declaration(index).map_or_else(String::new, |declared| format!(", declared as '{declared}',"));
         format!("argument #{index} (0-based) of kernel '{}'{declared}", self.name())
     }
 
     #[cold]
-    fn wrong_type(&self, index: usize, given: Given) -> Error {
+    fn wrong_type(&self, index: usize, given: GivenArgument) -> Error {
         let given = match given {
-            Given::Value(number) => format!("a value of type {}", number.c_name()),
-            Given::Pointer(Some(number)) => format!("an array of {}", number.c_name()),
-            Given::Pointer(None) => "an address".to_owned(),
-            Given::Bytes => "bytes".to_owned(),
+            GivenArgument::Value(number) => format!("a value of type {}", number.c_name()),
+            GivenArgument::Pointer(Some(number)) => format!("an array of {}", number.c_name()),
+            GivenArgument::Pointer(None) => "an address".to_owned(),
+            GivenArgument::Bytes => "bytes".to_owned(),
         };
         let detail = format!("{} cannot be {given}", self.describe_parameter(index));
         Error::new("cuLaunchKernel", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
@@ -352,7 +352,7 @@ impl std::fmt::Display for ParamDeclaration {
 impl Signature {
     /// Whether number and sizes agree with what the driver says about the kernel: a declaration
     /// that does not was misread (a macro, a type of the same name in another place).
-    pub(crate) fn fits(&self, params: Option<&[Param]>) -> bool {
+    pub(crate) fn matches_driver_params(&self, params: Option<&[Param]>) -> bool {
         let Some(params) = params else { return true };
         let agrees = |(declared, param): (&ParamDeclaration, &Param)| {
             declared.kind.nbytes().is_none_or(|nbytes| nbytes == param.nbytes)
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn c_names_are_numbers() {
-        let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+        let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
         for (name, expected) in [
             ("int", int(4, true)),
             ("unsigned", int(4, false)),
@@ -376,20 +376,20 @@ mod tests {
             ("signed char", int(1, true)),
             ("unsigned short", int(2, false)),
             ("size_t", int(8, false)),
-            ("float2", Some(Number::Complex64)),
+            ("float2", Some(NumberType::Complex64)),
             ("long double", None),
             ("my_struct", None),
             ("char int", None),
             ("", None),
         ] {
-            assert_eq!(Number::from_c(name), expected, "{name}");
+            assert_eq!(NumberType::from_c(name), expected, "{name}");
         }
     }
 
     #[test]
     fn only_what_is_surely_wrong_is_refused() {
         let kind = ParamKind::from_c;
-        let number = |name| Number::from_c(name).unwrap();
+        let number = |name| NumberType::from_c(name).unwrap();
         assert!(kind("int", 0).accepts_value(number("unsigned")));
         assert!(!kind("int", 0).accepts_value(number("float")));
         assert!(!kind("float", 0).accepts_value(number("int")));

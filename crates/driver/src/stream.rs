@@ -1,7 +1,7 @@
 //! Streams: queues of work in order.
 //!
 //! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
-//! What `None` means where a stream is optional is decided in one place, [`handle_for`].
+//! What `None` means where a stream is optional is decided in one place, [`checked_stream_handle`].
 
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-struct Inner {
+struct StreamInner {
     ctx: Context,
     handle: CUstream,
     owned: bool,
@@ -32,11 +32,11 @@ struct Inner {
 /// Where an `Option<&Stream>` is taken, `None` means the stream that the calling thread has
 /// entered with [`Stream::enter`], and outside of that the legacy default stream.
 #[derive(Clone)]
-pub struct Stream(Arc<Inner>);
+pub struct Stream(Arc<StreamInner>);
 
 thread_local! {
     /// The handle that `None` stands for where no stream was entered is null.
-    static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+    static ENTERED_STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
     static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -92,36 +92,36 @@ impl std::fmt::Debug for Stream {
 /// How streams come to be and what they say about themselves.
 impl Stream {
     fn from_parts(ctx: Context, handle: CUstream, owned: bool) -> Self {
-        Self::kept(ctx, handle, owned, None)
+        Self::from_kept(ctx, handle, owned, None)
     }
 
-    fn created(ctx: Context, handle: CUstream, flags: u32) -> Self {
+    fn from_created(ctx: Context, handle: CUstream, flags: u32) -> Self {
         let stream = Self::from_parts(ctx, handle, true);
         let _ = stream.0.flags.set(flags);
         stream
     }
 
-    fn kept(ctx: Context, handle: CUstream, owned: bool, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
+    fn from_kept(ctx: Context, handle: CUstream, owned: bool, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
         let (closed, flags) = (AtomicBool::new(false), OnceLock::new());
-        Self(Arc::new(Inner { ctx, handle, owned, closed, flags, _keeper: keeper }))
+        Self(Arc::new(StreamInner { ctx, handle, owned, closed, flags, _keeper: keeper }))
     }
 
     /// Creates a stream in the current context; `flags` as `CUstream_flags`.
     pub fn new(flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
-        Ok(Self::created(ctx, handle, flags))
+        Ok(Self::from_created(ctx, handle, flags))
     }
 
     /// Creates a stream with a priority; see [`Context::stream_priority_range`].
     pub fn with_priority(flags: u32, priority: i32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
-        Ok(Self::created(ctx, handle, flags))
+        Ok(Self::from_created(ctx, handle, flags))
     }
 
     /// Wraps a stream that another library made in the current context; it is not destroyed here.
@@ -129,7 +129,7 @@ impl Stream {
     /// # Safety
     /// `handle` must be a stream of the current context's driver and outlive all uses.
     pub unsafe fn from_external(handle: CUstream) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         Ok(Self::from_parts(ctx, handle, false))
     }
 
@@ -139,18 +139,18 @@ impl Stream {
     /// # Safety
     /// `handle` must be a stream of the current context's driver as long as `keeper` lives.
     pub unsafe fn from_external_kept(handle: CUstream, keeper: Box<dyn Any + Send + Sync>) -> Result<Self> {
-        Ok(Self::kept(Context::require()?, handle, false, Some(keeper)))
+        Ok(Self::from_kept(Context::current_or_error()?, handle, false, Some(keeper)))
     }
 
     /// The legacy default stream of the current context, which waits for all blocking streams and
     /// they for it.
     pub fn legacy_default() -> Result<Self> {
-        Ok(Self::from_parts(Context::require()?, CU_STREAM_LEGACY, false))
+        Ok(Self::from_parts(Context::current_or_error()?, CU_STREAM_LEGACY, false))
     }
 
     /// The default stream of the calling thread: each thread that uses this handle means its own.
     pub fn per_thread_default() -> Result<Self> {
-        Ok(Self::from_parts(Context::require()?, CU_STREAM_PER_THREAD, false))
+        Ok(Self::from_parts(Context::current_or_error()?, CU_STREAM_PER_THREAD, false))
     }
 
     /// The driver's handle.
@@ -173,7 +173,7 @@ impl Stream {
     }
 
     /// Whether this is the only reference.
-    pub(crate) fn is_unique(&self) -> bool {
+    pub(crate) fn is_only_reference(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
@@ -208,7 +208,7 @@ impl Stream {
     #[inline]
     fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.0.closed.load(Ordering::Acquire) {
-            return Err(closed(call, "stream"));
+            return Err(closed_error(call, "stream"));
         }
         self.0.ctx.live_table(call)
     }
@@ -246,8 +246,8 @@ impl Stream {
             return Ok(());
         }
         on_stream_destroyed(self.0.ctx.table(), self.0.handle);
-        self.0.ctx.cleanup(|table| {
-            // SAFETY: this is the last use of the handle; every other call looks at `closed`.
+        self.0.ctx.free_in_context(|table| {
+            // SAFETY: this is the last use of the handle; every other call looks at `closed_error`.
             unsafe { call!(table, cuStreamDestroy(self.0.handle)) }
         })
     }
@@ -269,20 +269,20 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn last_entered() -> Option<Self> {
-        ENTERED.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
+        ENTERED_STREAMS.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
     }
 
     /// From now on `None` means this stream in the calling thread, until [`Stream::leave`].
     pub fn enter(&self) -> Result<()> {
         self.live_table("Stream::enter")?;
-        let _ = ENTERED.try_with(|stack| stack.borrow_mut().push(self.clone()));
+        let _ = ENTERED_STREAMS.try_with(|stack| stack.borrow_mut().push(self.clone()));
         note_entered(true);
         Ok(())
     }
 
     /// Undoes the last [`Stream::enter`] of the calling thread that named this stream.
     pub fn leave(&self) -> Result<()> {
-        let left = ENTERED.try_with(|stack| {
+        let left = ENTERED_STREAMS.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             let found = stack.iter().rposition(|entered| entered == self).map(|index| stack.remove(index));
             note_entered(!stack.is_empty());
@@ -300,7 +300,7 @@ impl Stream {
 
 /// The use of an object that was closed.
 #[cold]
-pub(crate) fn closed(call: &'static str, what: &str) -> Error {
+pub(crate) fn closed_error(call: &'static str, what: &str) -> Error {
     Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, format!("the {what} was closed"))
 }
 
@@ -308,7 +308,7 @@ pub(crate) fn closed(call: &'static str, what: &str) -> Error {
 impl Stream {
     /// Waits until all work in the stream is done. Errors of kernels surface here.
     pub fn synchronize(&self) -> Result<()> {
-        let queue = self.0.ctx.queue();
+        let queue = self.0.ctx.launch_queue();
         let waited = queue.before_wait();
         // SAFETY: the stream is alive.
         unsafe { call_in!(self, cuStreamSynchronize(self.0.handle)) }?;
@@ -320,13 +320,13 @@ impl Stream {
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream is alive.
         let result = unsafe { call_in!(self, cuStreamQuery(self.0.handle)) };
-        ready(result)
+        ready_from_result(result)
     }
 
     /// Makes later work in this stream wait for the event.
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
         let table = event.live_table("cuStreamWaitEvent")?;
-        let stream = handle_for("cuStreamWaitEvent", table, Some(self))?;
+        let stream = checked_stream_handle("cuStreamWaitEvent", table, Some(self))?;
         // SAFETY: stream and event are alive and of the same driver.
         unsafe { call!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
     }
@@ -355,7 +355,7 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
-        PendingWork::leak();
+        PendingWork::leak_pending();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -365,14 +365,14 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
-        PendingWork::leak();
+        PendingWork::leak_pending();
         // SAFETY: as above.
         unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
 }
 
 /// "Not ready" is an answer, not an error.
-pub(crate) fn ready(result: Result<()>) -> Result<bool> {
+pub(crate) fn ready_from_result(result: Result<()>) -> Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(error) if error.code == CUresult::CUDA_ERROR_NOT_READY => Ok(false),
@@ -383,9 +383,13 @@ pub(crate) fn ready(result: Result<()>) -> Result<bool> {
 /// The handle of an optional stream, for a call through `table`: the stream must still exist and
 /// be of that driver, because a driver given a foreign or dead handle may crash.
 #[inline]
-pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
+pub(crate) fn checked_stream_handle(
+    call: &'static str,
+    table: &DriverTable,
+    stream: Option<&Stream>,
+) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if has_entered() { entered_for(call, table) } else { Ok(CUstream::null()) };
+        return if has_entered() { entered_stream_handle(call, table) } else { Ok(CUstream::null()) };
     };
     if stream.live_table(call)? == table {
         return Ok(stream.0.handle);
@@ -396,9 +400,9 @@ pub(crate) fn handle_for(call: &'static str, table: &DriverTable, stream: Option
 
 /// The handle of the stream that this thread has entered.
 #[cold]
-fn entered_for(call: &'static str, table: &DriverTable) -> Result<CUstream> {
+fn entered_stream_handle(call: &'static str, table: &DriverTable) -> Result<CUstream> {
     match Stream::current() {
-        Some(stream) => handle_for(call, table, Some(&stream)),
+        Some(stream) => checked_stream_handle(call, table, Some(&stream)),
         None => Ok(CUstream::null()),
     }
 }
@@ -407,10 +411,10 @@ fn entered_for(call: &'static str, table: &DriverTable) -> Result<CUstream> {
 #[inline]
 pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Result<(&'static DriverTable, CUstream)> {
     let table = current_table(call)?;
-    Ok((table, handle_for(call, table, stream)?))
+    Ok((table, checked_stream_handle(call, table, stream)?))
 }
 
-impl Drop for Inner {
+impl Drop for StreamInner {
     fn drop(&mut self) {
         if self.owned && !*self.closed.get_mut() {
             on_stream_destroyed(self.ctx.table(), self.handle);

@@ -6,9 +6,9 @@
 //! a setting changes, and writes its handle to the variable.
 
 use crate::context::Context;
-use crate::drivers;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::loaded_drivers;
 use crate::memory::{Array, memcpy_htod};
 use crate::module::Module;
 use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
@@ -18,50 +18,50 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` of every device so far.
-const ALIGNMENT: u64 = 512;
+const TEXTURE_ALIGNMENT: u64 = 512;
 
 /// What keeps a reference's handle valid.
-enum Owner {
+enum HandleOwner {
     Module(Module),
     Created(Context),
 }
 
-impl Owner {
+impl HandleOwner {
     fn context(&self) -> &Context {
         match self {
-            Owner::Module(module) => module.context(),
-            Owner::Created(ctx) => ctx,
+            HandleOwner::Module(module) => module.context(),
+            HandleOwner::Created(ctx) => ctx,
         }
     }
 }
 
-enum Backing {
+enum TextureBacking {
     /// A reference of the driver.
     Driver(CUtexref),
     /// A variable of the module that holds an object's handle.
-    Variable { place: CUdeviceptr, settings: Arc<Mutex<Settings>> },
+    Variable { place: CUdeviceptr, settings: Arc<Mutex<TextureSettings>> },
 }
 
 /// What is bound to the variables of a module, by their addresses: as with the driver's
 /// references, it stays bound when the reference has been dropped.
 #[derive(Default)]
-pub(crate) struct References {
-    textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<Settings>>>>,
-    surfaces: Mutex<HashMap<CUdeviceptr, Bound>>,
+pub(crate) struct ModuleReferences {
+    textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<TextureSettings>>>>,
+    surfaces: Mutex<HashMap<CUdeviceptr, BoundSurfaceSlot>>,
 }
 
 /// What is bound to a surface reference.
-type Bound = Arc<Mutex<Option<BoundSurface>>>;
+type BoundSurfaceSlot = Arc<Mutex<Option<BoundSurface>>>;
 
-struct Inner {
-    owner: Owner,
-    backing: Backing,
+struct TextureReferenceInner {
+    owner: HandleOwner,
+    backing: TextureBacking,
     /// The array that is bound to a reference of the driver, kept alive.
     array: Mutex<Option<Array>>,
 }
 
 /// What the driver would keep for a reference.
-pub(crate) struct Settings {
+pub(crate) struct TextureSettings {
     resource: Option<TextureResource>,
     texture: CUDA_TEXTURE_DESC,
     format: CUarray_format,
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     object: Option<TextureObject>,
 }
 
-impl Settings {
+impl TextureSettings {
     fn new() -> Self {
         let texture = CUDA_TEXTURE_DESC {
             addressMode: [CU_TR_ADDRESS_MODE_CLAMP; 3],
@@ -80,7 +80,7 @@ impl Settings {
     }
 
     /// Makes an object of the settings, if something is bound, and writes its handle to `place`.
-    fn publish(&mut self, place: CUdeviceptr) -> Result<()> {
+    fn publish_object(&mut self, place: CUdeviceptr) -> Result<()> {
         let (own_format, own_channels) = (self.format, self.channels);
         if let Some(TextureResource::Linear { format, channels, .. }) = &mut self.resource {
             (*format, *channels) = (own_format, own_channels.unsigned_abs());
@@ -107,13 +107,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A texture reference, of a module or free-standing. Cloning gives another reference to it.
 #[derive(Clone)]
-pub struct TextureReference(Arc<Inner>);
+pub struct TextureReference(Arc<TextureReferenceInner>);
 
 impl std::fmt::Debug for TextureReference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0.backing {
-            Backing::Driver(handle) => write!(f, "TextureReference({handle:?})"),
-            Backing::Variable { place, .. } => write!(f, "TextureReference(variable at {place:#x})"),
+            TextureBacking::Driver(handle) => write!(f, "TextureReference({handle:?})"),
+            TextureBacking::Variable { place, .. } => write!(f, "TextureReference(variable at {place:#x})"),
         }
     }
 }
@@ -124,12 +124,12 @@ macro_rules! set {
         match &$self.0.backing {
             // SAFETY: the reference is alive; arguments are plain values, living handles, or
             // pointers to locals that the call writes.
-            &Backing::Driver($handle) => unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) },
-            Backing::Variable { place, settings } => {
+            &TextureBacking::Driver($handle) => unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) },
+            TextureBacking::Variable { place, settings } => {
                 let mut guard = lock(settings);
                 let $settings = &mut *guard;
                 $change;
-                guard.publish(*place)
+                guard.publish_object(*place)
             }
         }
     };
@@ -139,13 +139,13 @@ macro_rules! set {
 macro_rules! get {
     ($self:ident, $out:ident = $start:expr, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $value:expr) => {
         match &$self.0.backing {
-            &Backing::Driver($handle) => {
+            &TextureBacking::Driver($handle) => {
                 let mut $out = $start;
                 // SAFETY: as for setting.
                 unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) }?;
                 Ok($out)
             }
-            Backing::Variable { settings, .. } => {
+            TextureBacking::Variable { settings, .. } => {
                 let $settings = lock(settings);
                 Ok($value)
             }
@@ -154,7 +154,7 @@ macro_rules! get {
 }
 
 /// The axis of an address mode.
-fn axis(dim: i32) -> Result<usize> {
+fn address_mode_axis(dim: i32) -> Result<usize> {
     usize::try_from(dim).ok().filter(|&d| d < 3).ok_or_else(|| {
         let detail = format!("dim is {dim}; expected 0, 1 or 2");
         Error::new("cuTexRefSetAddressMode", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
@@ -164,22 +164,22 @@ fn axis(dim: i32) -> Result<usize> {
 impl TextureReference {
     /// Creates one that belongs to no module.
     pub fn new() -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let mut handle = CUtexref::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuTexRefCreate(&raw mut handle)) }?;
-        Ok(Self::from_parts(Owner::Created(ctx), Backing::Driver(handle)))
+        Ok(Self::from_parts(HandleOwner::Created(ctx), TextureBacking::Driver(handle)))
     }
 
-    fn from_parts(owner: Owner, backing: Backing) -> Self {
-        Self(Arc::new(Inner { owner, backing, array: Mutex::new(None) }))
+    fn from_parts(owner: HandleOwner, backing: TextureBacking) -> Self {
+        Self(Arc::new(TextureReferenceInner { owner, backing, array: Mutex::new(None) }))
     }
 
     /// The driver's handle; `None` for a variable.
     pub fn handle(&self) -> Option<CUtexref> {
         match self.0.backing {
-            Backing::Driver(handle) => Some(handle),
-            Backing::Variable { .. } => None,
+            TextureBacking::Driver(handle) => Some(handle),
+            TextureBacking::Variable { .. } => None,
         }
     }
 
@@ -191,15 +191,15 @@ impl TextureReference {
             (settings.format, settings.channels) = (told.Format, told.NumChannels as i32);
             settings.resource = Some(TextureResource::Array(array.clone()));
         })?;
-        *lock(&self.0.array) = matches!(self.0.backing, Backing::Driver(_)).then(|| array.clone());
+        *lock(&self.0.array) = matches!(self.0.backing, TextureBacking::Driver(_)).then(|| array.clone());
         Ok(())
     }
 
     /// The array that was bound by [`TextureReference::set_array`].
     pub fn array(&self) -> Option<Array> {
         match &self.0.backing {
-            Backing::Driver(_) => lock(&self.0.array).clone(),
-            Backing::Variable { settings, .. } => match &lock(settings).resource {
+            TextureBacking::Driver(_) => lock(&self.0.array).clone(),
+            TextureBacking::Variable { settings, .. } => match &lock(settings).resource {
                 Some(TextureResource::Array(array)) => Some(array.clone()),
                 _ => None,
             },
@@ -212,12 +212,12 @@ impl TextureReference {
     /// # Safety
     /// The memory must be valid for `nbytes` as long as it is bound.
     pub unsafe fn set_address(&self, ptr: CUdeviceptr, nbytes: usize, allow_offset: bool) -> Result<usize> {
-        let mut offset = (ptr % ALIGNMENT) as usize;
+        let mut offset = (ptr % TEXTURE_ALIGNMENT) as usize;
         let refused = || {
             let detail = "texture binding resulted in an offset, but allow_offset was false";
             Error::new("cuTexRefSetAddress", CUresult::CUDA_ERROR_INVALID_VALUE, detail)
         };
-        if matches!(self.0.backing, Backing::Variable { .. }) && offset != 0 && !allow_offset {
+        if matches!(self.0.backing, TextureBacking::Variable { .. }) && offset != 0 && !allow_offset {
             return Err(refused());
         }
         set!(self, |handle| cuTexRefSetAddress(&raw mut offset, handle, ptr, nbytes), |settings| {
@@ -261,8 +261,8 @@ impl TextureReference {
     /// Whether anything is bound; that a reference of the driver is cannot be asked, and taken for granted.
     fn is_bound(&self) -> bool {
         match &self.0.backing {
-            Backing::Driver(_) => true,
-            Backing::Variable { settings, .. } => lock(settings).resource.is_some(),
+            TextureBacking::Driver(_) => true,
+            TextureBacking::Variable { settings, .. } => lock(settings).resource.is_some(),
         }
     }
 
@@ -298,7 +298,7 @@ impl TextureReference {
 
     /// Sets what happens outside the range of a dimension.
     pub fn set_address_mode(&self, dim: i32, mode: CUaddress_mode) -> Result<()> {
-        let at = axis(dim)?;
+        let at = address_mode_axis(dim)?;
         set!(self, |handle| cuTexRefSetAddressMode(handle, dim, mode), |settings| {
             settings.texture.addressMode[at] = mode;
         })
@@ -306,7 +306,7 @@ impl TextureReference {
 
     /// What happens outside the range of a dimension.
     pub fn address_mode(&self, dim: i32) -> Result<CUaddress_mode> {
-        let at = axis(dim)?;
+        let at = address_mode_axis(dim)?;
         get!(
             self,
             mode = CUaddress_mode::default(),
@@ -338,9 +338,9 @@ impl TextureReference {
     }
 }
 
-impl Drop for Inner {
+impl Drop for TextureReferenceInner {
     fn drop(&mut self) {
-        if let (Owner::Created(ctx), &Backing::Driver(handle)) = (&self.owner, &self.backing) {
+        if let (HandleOwner::Created(ctx), &TextureBacking::Driver(handle)) = (&self.owner, &self.backing) {
             // SAFETY: created here, and this is the last use.
             ctx.drop_resource(|table| unsafe { call!(table, cuTexRefDestroy(handle)) });
         }
@@ -355,7 +355,7 @@ type BoundSurface = (Array, Option<SurfaceObject>);
 pub struct SurfaceReference {
     module: Module,
     backing: SurfaceBacking,
-    bound: Bound,
+    bound: BoundSurfaceSlot,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -405,15 +405,15 @@ impl Module {
             call!(table, cuModuleGetTexRef(&raw mut handle, self.handle(), name))
         });
         let backing = match (found, self.handle_variable(name)) {
-            (Ok(()), _) => Backing::Driver(handle),
+            (Ok(()), _) => TextureBacking::Driver(handle),
             (Err(_), Some(place)) => {
-                let mut known = lock(&self.references().textures);
-                let settings = known.entry(place).or_insert_with(|| Arc::new(Mutex::new(Settings::new())));
-                Backing::Variable { place, settings: settings.clone() }
+                let mut known = lock(&self.texture_references().textures);
+                let settings = known.entry(place).or_insert_with(|| Arc::new(Mutex::new(TextureSettings::new())));
+                TextureBacking::Variable { place, settings: settings.clone() }
             }
             (Err(error), None) => return Err(error),
         };
-        Ok(TextureReference::from_parts(Owner::Module(self.clone()), backing))
+        Ok(TextureReference::from_parts(HandleOwner::Module(self.clone()), backing))
     }
 
     /// The surface reference with this name.
@@ -424,9 +424,9 @@ impl Module {
             call!(table, cuModuleGetSurfRef(&raw mut handle, self.handle(), name))
         });
         let (backing, bound) = match (found, self.handle_variable(name)) {
-            (Ok(()), _) => (SurfaceBacking::Driver(handle), Bound::default()),
+            (Ok(()), _) => (SurfaceBacking::Driver(handle), BoundSurfaceSlot::default()),
             (Err(_), Some(place)) => {
-                let bound = lock(&self.references().surfaces).entry(place).or_default().clone();
+                let bound = lock(&self.texture_references().surfaces).entry(place).or_default().clone();
                 (SurfaceBacking::Variable(place), bound)
             }
             (Err(error), None) => return Err(error),
@@ -447,7 +447,7 @@ impl Function {
         }
         for name in self.signature().iter().flat_map(|signature| &signature.textures) {
             if self.module().texref(name).is_ok_and(|texref| !texref.is_bound()) {
-                drivers::notify(&format!(
+                loaded_drivers::show_notice(&format!(
                     "kernel '{}' is launched with nothing bound to the texture reference '{name}' that it reads; bind \
                      an array or memory to get_texref('{name}') before",
                     self.name()

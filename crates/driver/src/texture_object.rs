@@ -42,7 +42,7 @@ pub enum TextureResource {
 }
 
 impl TextureResource {
-    fn describe(&self, call: &'static str) -> Result<CUDA_RESOURCE_DESC> {
+    fn resource_desc(&self, call: &'static str) -> Result<CUDA_RESOURCE_DESC> {
         let mut d = CUDA_RESOURCE_DESC::default();
         match self {
             Self::Array(array) => {
@@ -96,8 +96,8 @@ impl TextureObject {
     /// # Safety
     /// Linear memory must be valid for what the resource describes, as long as kernels use it.
     pub unsafe fn new(resource: TextureResource, texture: &CUDA_TEXTURE_DESC) -> Result<Self> {
-        let ctx = Context::require()?;
-        let described = resource.describe("cuTexObjectCreate")?;
+        let ctx = Context::current_or_error()?;
+        let described = resource.resource_desc("cuTexObjectCreate")?;
         let mut handle = 0;
         // SAFETY: one handle is written, two structures are read.
         unsafe { call_in!(ctx, cuTexObjectCreate(&raw mut handle, &raw const described, texture, std::ptr::null())) }?;
@@ -145,8 +145,8 @@ impl std::fmt::Debug for SurfaceObject {
 impl SurfaceObject {
     /// Creates one over an array that was made with `CUDA_ARRAY3D_SURFACE_LDST`.
     pub fn new(array: &Array) -> Result<Self> {
-        let ctx = Context::require()?;
-        let described = TextureResource::Array(array.clone()).describe("cuSurfObjectCreate")?;
+        let ctx = Context::current_or_error()?;
+        let described = TextureResource::Array(array.clone()).resource_desc("cuSurfObjectCreate")?;
         let mut handle = 0;
         // SAFETY: one handle is written, one structure is read.
         let made = unsafe { call_in!(ctx, cuSurfObjectCreate(&raw mut handle, &raw const described)) };

@@ -4,7 +4,7 @@
 //! point numbers, which are rounded to the nearest of the wanted type as a C compiler rounds a
 //! literal; one that is too large for it is an error.
 
-use crate::signature::{Number, ParamKind};
+use crate::signature::{NumberType, ParamKind};
 use half::{bf16, f16};
 
 /// A number without a size.
@@ -42,12 +42,12 @@ pub enum ConversionError {
 
 /// The bytes of a converted number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Converted {
+pub struct ConvertedScalar {
     bytes: [u8; 16],
     nbytes: usize,
 }
 
-impl std::ops::Deref for Converted {
+impl std::ops::Deref for ConvertedScalar {
     type Target = [u8];
 
     #[inline]
@@ -56,7 +56,7 @@ impl std::ops::Deref for Converted {
     }
 }
 
-impl From<&[u8]> for Converted {
+impl From<&[u8]> for ConvertedScalar {
     /// At most 16 bytes.
     #[inline]
     fn from(value: &[u8]) -> Self {
@@ -68,7 +68,7 @@ impl From<&[u8]> for Converted {
 
 impl WeakScalar {
     /// The number of this type that has these bytes; `None` where there are not as many as it has.
-    pub fn read(bytes: &[u8], number: Number) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8], number: NumberType) -> Option<Self> {
         if bytes.len() != number.nbytes() {
             return None;
         }
@@ -76,19 +76,19 @@ impl WeakScalar {
         let float = |bytes: &[u8]| Some(f32::from_ne_bytes(*bytes.first_chunk()?).into());
         let double = |bytes: &[u8]| Some(f64::from_ne_bytes(*bytes.first_chunk()?));
         Some(match number {
-            Number::Bool => Self::Bool(bytes[0] != 0),
-            Number::Int { signed, .. } => {
+            NumberType::Bool => Self::Bool(bytes[0] != 0),
+            NumberType::Int { signed, .. } => {
                 let is_negative = signed && bytes[bytes.len() - 1] >= 0x80;
                 let mut wide = [if is_negative { 0xff } else { 0 }; 16];
                 wide[..bytes.len()].copy_from_slice(bytes);
                 Self::Int(i128::from_le_bytes(wide))
             }
-            Number::Half => Self::Float(f16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
-            Number::BFloat16 => Self::Float(bf16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
-            Number::Float => Self::Float(float(bytes)?),
-            Number::Double => Self::Float(double(bytes)?),
-            Number::Complex64 => Self::Complex(float(first)?, float(second)?),
-            Number::Complex128 => Self::Complex(double(first)?, double(second)?),
+            NumberType::Half => Self::Float(f16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            NumberType::BFloat16 => Self::Float(bf16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            NumberType::Float => Self::Float(float(bytes)?),
+            NumberType::Double => Self::Float(double(bytes)?),
+            NumberType::Complex64 => Self::Complex(float(first)?, float(second)?),
+            NumberType::Complex128 => Self::Complex(double(first)?, double(second)?),
         })
     }
 
@@ -97,23 +97,23 @@ impl WeakScalar {
     /// # Errors
     /// When the kind has no such number. A parameter of unknown kind has none, and an address is
     /// no number: who means one says so by its type.
-    pub fn convert(self, kind: ParamKind) -> Result<Converted, ConversionError> {
+    pub fn convert_to_param(self, kind: ParamKind) -> Result<ConvertedScalar, ConversionError> {
         match kind {
             ParamKind::Value(number) => self.to_number(number),
             _ => Err(ConversionError::Kind),
         }
     }
 
-    fn to_number(self, number: Number) -> Result<Converted, ConversionError> {
+    fn to_number(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
         match number {
-            Number::Bool => match self.to_integer()? {
-                value @ (0 | 1) => integer(value, 1, false),
+            NumberType::Bool => match self.to_integer()? {
+                value @ (0 | 1) => integer_bytes(value, 1, false),
                 _ => Err(ConversionError::Value),
             },
-            Number::Int { nbytes, signed } => integer(self.to_integer()?, nbytes.into(), signed),
-            Number::Half | Number::BFloat16 | Number::Float | Number::Double => self.to_real(number),
-            Number::Complex64 => self.to_complex(Number::Float),
-            Number::Complex128 => self.to_complex(Number::Double),
+            NumberType::Int { nbytes, signed } => integer_bytes(self.to_integer()?, nbytes.into(), signed),
+            NumberType::Half | NumberType::BFloat16 | NumberType::Float | NumberType::Double => self.to_real(number),
+            NumberType::Complex64 => self.to_complex(NumberType::Float),
+            NumberType::Complex128 => self.to_complex(NumberType::Double),
         }
     }
 
@@ -127,7 +127,7 @@ impl WeakScalar {
         }
     }
 
-    fn to_real(self, number: Number) -> Result<Converted, ConversionError> {
+    fn to_real(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
         let (value, integer) = match self {
             Self::Float(value) => (value, None),
             Self::Bool(value) => (f64::from(u8::from(value)), None),
@@ -135,12 +135,14 @@ impl WeakScalar {
             Self::Complex(..) => return Err(ConversionError::Kind),
         };
         let (converted, back) = match number {
-            Number::Half => (Converted::from(&f16::from_f64(value).to_ne_bytes()[..]), f16::from_f64(value).to_f64()),
-            Number::BFloat16 => {
-                (Converted::from(&bf16::from_f64(value).to_ne_bytes()[..]), bf16::from_f64(value).to_f64())
+            NumberType::Half => {
+                (ConvertedScalar::from(&f16::from_f64(value).to_ne_bytes()[..]), f16::from_f64(value).to_f64())
             }
-            Number::Float => (Converted::from(&(value as f32).to_ne_bytes()[..]), f64::from(value as f32)),
-            _ => (Converted::from(&value.to_ne_bytes()[..]), value),
+            NumberType::BFloat16 => {
+                (ConvertedScalar::from(&bf16::from_f64(value).to_ne_bytes()[..]), bf16::from_f64(value).to_f64())
+            }
+            NumberType::Float => (ConvertedScalar::from(&(value as f32).to_ne_bytes()[..]), f64::from(value as f32)),
+            _ => (ConvertedScalar::from(&value.to_ne_bytes()[..]), value),
         };
         let is_same = match integer {
             Some(integer) => back.is_finite() && back as i128 == integer,
@@ -149,23 +151,23 @@ impl WeakScalar {
         if is_same { Ok(converted) } else { Err(ConversionError::Value) }
     }
 
-    fn to_complex(self, part: Number) -> Result<Converted, ConversionError> {
+    fn to_complex(self, part: NumberType) -> Result<ConvertedScalar, ConversionError> {
         let (re, im) = match self {
             Self::Complex(re, im) => (Self::Float(re), Self::Float(im)),
             other => (other, Self::Float(0.0)),
         };
         let (re, im) = (re.to_real(part)?, im.to_real(part)?);
-        Ok(Converted::from(&[&re[..], &im[..]].concat()[..]))
+        Ok(ConvertedScalar::from(&[&re[..], &im[..]].concat()[..]))
     }
 }
 
-fn integer(value: i128, nbytes: usize, signed: bool) -> Result<Converted, ConversionError> {
+fn integer_bytes(value: i128, nbytes: usize, signed: bool) -> Result<ConvertedScalar, ConversionError> {
     let bits = 8 * nbytes as u32 - u32::from(signed);
     let low = if signed { -(1i128 << bits) } else { 0 };
     if value < low || value >= 1i128 << bits {
         return Err(ConversionError::Value);
     }
-    Ok(Converted::from(&value.to_le_bytes()[..nbytes]))
+    Ok(ConvertedScalar::from(&value.to_le_bytes()[..nbytes]))
 }
 
 #[cfg(test)]
@@ -173,21 +175,23 @@ mod tests {
     use super::*;
 
     fn convert(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, ConversionError> {
-        value.convert(ParamKind::from_c(c_type.trim_end_matches('*'), c_type.matches('*').count())).map(|c| c.to_vec())
+        value
+            .convert_to_param(ParamKind::from_c(c_type.trim_end_matches('*'), c_type.matches('*').count()))
+            .map(|c| c.to_vec())
     }
 
     #[test]
     fn bytes_are_read_as_what_they_are() {
         use WeakScalar::{Bool, Complex, Float, Int};
-        let int = |nbytes, signed| Number::Int { nbytes, signed };
-        assert_eq!(WeakScalar::read(&(-3i16).to_ne_bytes(), int(2, true)), Some(Int(-3)));
-        assert_eq!(WeakScalar::read(&u64::MAX.to_ne_bytes(), int(8, false)), Some(Int(u64::MAX.into())));
-        assert_eq!(WeakScalar::read(&1.5f32.to_ne_bytes(), Number::Float), Some(Float(1.5)));
-        assert_eq!(WeakScalar::read(&f16::from_f32(0.5).to_ne_bytes(), Number::Half), Some(Float(0.5)));
-        assert_eq!(WeakScalar::read(&[1], Number::Bool), Some(Bool(true)));
+        let int = |nbytes, signed| NumberType::Int { nbytes, signed };
+        assert_eq!(WeakScalar::from_bytes(&(-3i16).to_ne_bytes(), int(2, true)), Some(Int(-3)));
+        assert_eq!(WeakScalar::from_bytes(&u64::MAX.to_ne_bytes(), int(8, false)), Some(Int(u64::MAX.into())));
+        assert_eq!(WeakScalar::from_bytes(&1.5f32.to_ne_bytes(), NumberType::Float), Some(Float(1.5)));
+        assert_eq!(WeakScalar::from_bytes(&f16::from_f32(0.5).to_ne_bytes(), NumberType::Half), Some(Float(0.5)));
+        assert_eq!(WeakScalar::from_bytes(&[1], NumberType::Bool), Some(Bool(true)));
         let both = [2.0f64.to_ne_bytes(), (-1.0f64).to_ne_bytes()].concat();
-        assert_eq!(WeakScalar::read(&both, Number::Complex128), Some(Complex(2.0, -1.0)));
-        assert_eq!(WeakScalar::read(&[0; 3], int(4, true)), None);
+        assert_eq!(WeakScalar::from_bytes(&both, NumberType::Complex128), Some(Complex(2.0, -1.0)));
+        assert_eq!(WeakScalar::from_bytes(&[0; 3], int(4, true)), None);
     }
 
     #[test]

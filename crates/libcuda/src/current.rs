@@ -1,6 +1,6 @@
 //! The functions of the declaration list under the symbols it states.
 
-use crate::driver;
+use crate::exported_driver_table;
 use crate::symbol_version::{NullStream, SymbolVersion};
 use rtcg_cuda_sys::types::*;
 use std::ffi::c_void;
@@ -13,7 +13,7 @@ macro_rules! export {
             #[allow(non_snake_case, clippy::too_many_arguments)]
             unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
                 // SAFETY: the caller promises what the C function of this name demands.
-                unsafe { driver().$name($($arg),*) }
+                unsafe { exported_driver_table().$name($($arg),*) }
             }
         )*
 

@@ -5,7 +5,7 @@
 //! makes an ordinary context, which is what small programs that look it up by name want. The
 //! functions with 32-bit pointers and sizes are in `unsupported`.
 
-use crate::driver;
+use crate::exported_driver_table;
 use crate::lookup;
 use crate::symbol_version::exported_symbols;
 use rtcg_cuda_sys::types::*;
@@ -37,7 +37,7 @@ unsafe fn kernel_node(params: *const CUDA_KERNEL_NODE_PARAMS_v1) -> Option<CUDA_
 }
 
 /// A pointer to the value, null for none.
-fn pointer_to<T>(value: &Option<T>) -> *const T {
+fn as_const_ptr<T>(value: &Option<T>) -> *const T {
     value.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
@@ -45,7 +45,7 @@ fn pointer_to<T>(value: &Option<T>) -> *const T {
 ///
 /// # Safety
 /// As for `cuGraphInstantiate`.
-unsafe fn instantiate(
+unsafe fn instantiate_graph(
     exec: *mut CUgraphExec,
     graph: CUgraph,
     error_node: *mut CUgraphNode,
@@ -61,14 +61,14 @@ unsafe fn instantiate(
         unsafe { log.write(0) };
     }
     // SAFETY: as the caller promises.
-    unsafe { driver().cuGraphInstantiateWithFlags(exec, graph, 0) }
+    unsafe { exported_driver_table().cuGraphInstantiateWithFlags(exec, graph, 0) }
 }
 
 /// Says which operation of a batch failed: no particular one.
 ///
 /// # Safety
 /// `place` is null or valid for writing.
-unsafe fn no_index(place: *mut usize, outcome: CUresult) -> CUresult {
+unsafe fn no_device_node_index(place: *mut usize, outcome: CUresult) -> CUresult {
     if !outcome.is_success() && !place.is_null() {
         // SAFETY: not null, so valid by this function's contract.
         unsafe { place.write_unaligned(usize::MAX) };
@@ -80,80 +80,80 @@ exported_symbols! { Legacy:
     cuGetProcAddress = "cuGetProcAddress" since 11030 (symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64) {
         lookup::get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
     }
-    cuDeviceGetUuid = "cuDeviceGetUuid" since 9020 (uuid: *mut CUuuid, dev: CUdevice) { driver().cuDeviceGetUuid(uuid, dev) }
-    cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" since 7000 (dev: CUdevice) { driver().cuDevicePrimaryCtxRelease(dev) }
-    cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" since 7000 (dev: CUdevice) { driver().cuDevicePrimaryCtxReset(dev) }
+    cuDeviceGetUuid = "cuDeviceGetUuid" since 9020 (uuid: *mut CUuuid, dev: CUdevice) { exported_driver_table().cuDeviceGetUuid(uuid, dev) }
+    cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" since 7000 (dev: CUdevice) { exported_driver_table().cuDevicePrimaryCtxRelease(dev) }
+    cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" since 7000 (dev: CUdevice) { exported_driver_table().cuDevicePrimaryCtxReset(dev) }
     cuDevicePrimaryCtxSetFlags = "cuDevicePrimaryCtxSetFlags" since 7000 (dev: CUdevice, flags: c_uint) {
-        driver().cuDevicePrimaryCtxSetFlags(dev, flags)
+        exported_driver_table().cuDevicePrimaryCtxSetFlags(dev, flags)
     }
-    cuCtxCreate = "cuCtxCreate" since 2000 (pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) { driver().cuCtxCreate_v2(pctx, flags, dev) }
-    cuCtxDestroy = "cuCtxDestroy" since 2000 (ctx: CUcontext) { driver().cuCtxDestroy(ctx) }
-    cuCtxPopCurrent = "cuCtxPopCurrent" since 2000 (pctx: *mut CUcontext) { driver().cuCtxPopCurrent(pctx) }
-    cuCtxPushCurrent = "cuCtxPushCurrent" since 2000 (ctx: CUcontext) { driver().cuCtxPushCurrent(ctx) }
-    cuStreamDestroy = "cuStreamDestroy" since 2000 (hStream: CUstream) { driver().cuStreamDestroy(hStream) }
-    cuEventDestroy = "cuEventDestroy" since 2000 (hEvent: CUevent) { driver().cuEventDestroy(hEvent) }
+    cuCtxCreate = "cuCtxCreate" since 2000 (pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) { exported_driver_table().cuCtxCreate_v2(pctx, flags, dev) }
+    cuCtxDestroy = "cuCtxDestroy" since 2000 (ctx: CUcontext) { exported_driver_table().cuCtxDestroy(ctx) }
+    cuCtxPopCurrent = "cuCtxPopCurrent" since 2000 (pctx: *mut CUcontext) { exported_driver_table().cuCtxPopCurrent(pctx) }
+    cuCtxPushCurrent = "cuCtxPushCurrent" since 2000 (ctx: CUcontext) { exported_driver_table().cuCtxPushCurrent(ctx) }
+    cuStreamDestroy = "cuStreamDestroy" since 2000 (hStream: CUstream) { exported_driver_table().cuStreamDestroy(hStream) }
+    cuEventDestroy = "cuEventDestroy" since 2000 (hEvent: CUevent) { exported_driver_table().cuEventDestroy(hEvent) }
     cuMemHostRegister = "cuMemHostRegister" since 4000 (p: *mut c_void, bytesize: usize, Flags: c_uint) {
-        driver().cuMemHostRegister(p, bytesize, Flags)
+        exported_driver_table().cuMemHostRegister(p, bytesize, Flags)
     }
     cuIpcOpenMemHandle = "cuIpcOpenMemHandle" since 4010 (pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
-        driver().cuIpcOpenMemHandle(pdptr, handle, Flags)
+        exported_driver_table().cuIpcOpenMemHandle(pdptr, handle, Flags)
     }
     cuLinkCreate = "cuLinkCreate" since 5050 (numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void, stateOut: *mut CUlinkState) {
-        driver().cuLinkCreate(numOptions, options, optionValues, stateOut)
+        exported_driver_table().cuLinkCreate(numOptions, options, optionValues, stateOut)
     }
     cuLinkAddData = "cuLinkAddData" since 5050 (state: CUlinkState, type_: CUjitInputType, data: *mut c_void, size: usize, name: *const c_char, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
-        driver().cuLinkAddData(state, type_, data, size, name, numOptions, options, optionValues)
+        exported_driver_table().cuLinkAddData(state, type_, data, size, name, numOptions, options, optionValues)
     }
     cuLinkAddFile = "cuLinkAddFile" since 5050 (state: CUlinkState, type_: CUjitInputType, path: *const c_char, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
-        driver().cuLinkAddFile(state, type_, path, numOptions, options, optionValues)
+        exported_driver_table().cuLinkAddFile(state, type_, path, numOptions, options, optionValues)
     }
     cuTexRefSetAddress2D_v2 = "cuTexRefSetAddress2D" since 3020 (hTexRef: CUtexref, desc: *const CUDA_ARRAY_DESCRIPTOR, dptr: CUdeviceptr, Pitch: usize) {
-        driver().cuTexRefSetAddress2D(hTexRef, desc, dptr, Pitch)
+        exported_driver_table().cuTexRefSetAddress2D(hTexRef, desc, dptr, Pitch)
     }
     cuGraphicsResourceSetMapFlags = "cuGraphicsResourceSetMapFlags" since 3000 (resource: CUgraphicsResource, flags: c_uint) {
-        driver().cuGraphicsResourceSetMapFlags(resource, flags)
+        exported_driver_table().cuGraphicsResourceSetMapFlags(resource, flags)
     }
     cuGLGetDevices = "cuGLGetDevices" since 4010 (pCudaDeviceCount: *mut c_uint, pCudaDevices: *mut CUdevice, cudaDeviceCount: c_uint, deviceList: CUGLDeviceList) {
-        driver().cuGLGetDevices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList)
+        exported_driver_table().cuGLGetDevices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList)
     }
-    cuGLCtxCreate = "cuGLCtxCreate" since 2000 (pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice) { driver().cuGLCtxCreate(pCtx, Flags, device) }
+    cuGLCtxCreate = "cuGLCtxCreate" since 2000 (pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice) { exported_driver_table().cuGLCtxCreate(pCtx, Flags, device) }
     cuMemcpyBatchAsync = "cuMemcpyBatchAsync" since 12080 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, failIdx: *mut usize, hStream: CUstream) {
-        no_index(failIdx, driver().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
+        no_device_node_index(failIdx, exported_driver_table().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
     }
     cuMemcpy3DBatchAsync = "cuMemcpy3DBatchAsync" since 12080 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, failIdx: *mut usize, flags: u64, hStream: CUstream) {
-        no_index(failIdx, driver().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
+        no_device_node_index(failIdx, exported_driver_table().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
     }
     cuStreamWaitValue32 = "cuStreamWaitValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        driver().cuStreamWaitValue32(stream, addr, value, flags)
+        exported_driver_table().cuStreamWaitValue32(stream, addr, value, flags)
     }
     cuStreamWaitValue64 = "cuStreamWaitValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        driver().cuStreamWaitValue64(stream, addr, value, flags)
+        exported_driver_table().cuStreamWaitValue64(stream, addr, value, flags)
     }
     cuStreamWriteValue32 = "cuStreamWriteValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        driver().cuStreamWriteValue32(stream, addr, value, flags)
+        exported_driver_table().cuStreamWriteValue32(stream, addr, value, flags)
     }
     cuStreamWriteValue64 = "cuStreamWriteValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        driver().cuStreamWriteValue64(stream, addr, value, flags)
+        exported_driver_table().cuStreamWriteValue64(stream, addr, value, flags)
     }
     cuStreamBatchMemOp = "cuStreamBatchMemOp" since 8000 (stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
-        driver().cuStreamBatchMemOp(stream, count, paramArray, flags)
+        exported_driver_table().cuStreamBatchMemOp(stream, count, paramArray, flags)
     }
     cuStreamBeginCapture = "cuStreamBeginCapture" since 10000 (hStream: CUstream) {
-        driver().cuStreamBeginCapture(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL)
+        exported_driver_table().cuStreamBeginCapture(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL)
     }
     cuStreamGetCaptureInfo = "cuStreamGetCaptureInfo" since 10010 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64) {
         let (graph, nodes, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
-        driver().cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, graph, nodes, count)
+        exported_driver_table().cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, graph, nodes, count)
     }
     cuGraphInstantiate = "cuGraphInstantiate" since 10000 (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, phErrorNode: *mut CUgraphNode, logBuffer: *mut c_char, bufferSize: usize) {
-        instantiate(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+        instantiate_graph(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
     }
     cuGraphInstantiate_v2 = "cuGraphInstantiate" since 11000 (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, phErrorNode: *mut CUgraphNode, logBuffer: *mut c_char, bufferSize: usize) {
-        instantiate(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+        instantiate_graph(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
     }
     cuGraphExecUpdate = "cuGraphExecUpdate" since 10020 (hGraphExec: CUgraphExec, hGraph: CUgraph, hErrorNode_out: *mut CUgraphNode, updateResult_out: *mut CUgraphExecUpdateResult) {
         let mut info = CUgraphExecUpdateResultInfo::default();
-        let outcome = driver().cuGraphExecUpdate(hGraphExec, hGraph, &raw mut info);
+        let outcome = exported_driver_table().cuGraphExecUpdate(hGraphExec, hGraph, &raw mut info);
         if !hErrorNode_out.is_null() {
             hErrorNode_out.write_unaligned(info.errorNode);
         }
@@ -163,14 +163,14 @@ exported_symbols! { Legacy:
         outcome
     }
     cuGraphAddKernelNode = "cuGraphAddKernelNode" since 10000 (phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        driver().cuGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, pointer_to(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, as_const_ptr(&kernel_node(nodeParams)))
     }
     cuGraphKernelNodeGetParams = "cuGraphKernelNodeGetParams" since 10000 (hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS_v1) {
         if nodeParams.is_null() {
             return CUresult::CUDA_ERROR_INVALID_VALUE;
         }
         let mut new = CUDA_KERNEL_NODE_PARAMS::default();
-        let outcome = driver().cuGraphKernelNodeGetParams(hNode, &raw mut new);
+        let outcome = exported_driver_table().cuGraphKernelNodeGetParams(hNode, &raw mut new);
         if outcome.is_success() {
             nodeParams.write_unaligned(CUDA_KERNEL_NODE_PARAMS_v1 {
                 func: new.func,
@@ -188,10 +188,10 @@ exported_symbols! { Legacy:
         outcome
     }
     cuGraphKernelNodeSetParams = "cuGraphKernelNodeSetParams" since 10000 (hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        driver().cuGraphKernelNodeSetParams(hNode, pointer_to(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphKernelNodeSetParams(hNode, as_const_ptr(&kernel_node(nodeParams)))
     }
     cuGraphExecKernelNodeSetParams = "cuGraphExecKernelNodeSetParams" since 10010 (hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        driver().cuGraphExecKernelNodeSetParams(hGraphExec, hNode, pointer_to(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphExecKernelNodeSetParams(hGraphExec, hNode, as_const_ptr(&kernel_node(nodeParams)))
     }
 }
 
@@ -199,7 +199,7 @@ exported_symbols! { Legacy:
 pub(crate) use per_thread::SYMBOLS as PER_THREAD_FORMS;
 
 mod per_thread {
-    use crate::driver;
+    use crate::exported_driver_table;
     use crate::per_thread::per_thread_if_null;
     use crate::symbol_version::exported_symbols;
     use rtcg_cuda_sys::types::*;
@@ -212,19 +212,19 @@ mod per_thread {
             super::cuMemcpy3DBatchAsync(numOps, opList, failIdx, flags, per_thread_if_null(hStream))
         }
         cuStreamWaitValue32_ptsz = "cuStreamWaitValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-            driver().cuStreamWaitValue32(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWaitValue32(per_thread_if_null(stream), addr, value, flags)
         }
         cuStreamWaitValue64_ptsz = "cuStreamWaitValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-            driver().cuStreamWaitValue64(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWaitValue64(per_thread_if_null(stream), addr, value, flags)
         }
         cuStreamWriteValue32_ptsz = "cuStreamWriteValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-            driver().cuStreamWriteValue32(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWriteValue32(per_thread_if_null(stream), addr, value, flags)
         }
         cuStreamWriteValue64_ptsz = "cuStreamWriteValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-            driver().cuStreamWriteValue64(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWriteValue64(per_thread_if_null(stream), addr, value, flags)
         }
         cuStreamBatchMemOp_ptsz = "cuStreamBatchMemOp" since 8000 (stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
-            driver().cuStreamBatchMemOp(per_thread_if_null(stream), count, paramArray, flags)
+            exported_driver_table().cuStreamBatchMemOp(per_thread_if_null(stream), count, paramArray, flags)
         }
         cuStreamBeginCapture_ptsz = "cuStreamBeginCapture" since 10000 (hStream: CUstream) {
             super::cuStreamBeginCapture(per_thread_if_null(hStream))

@@ -24,17 +24,17 @@ use std::sync::OnceLock;
 extern "C" fn rtcg_virtual_gpu() {}
 
 /// The functions behind the exported symbols.
-fn driver() -> &'static DriverTable {
-    static DRIVER: OnceLock<DriverTable> = OnceLock::new();
-    DRIVER.get_or_init(|| {
-        rtcg_vgpu::code_cache::enable();
-        DriverTable::from_resolver(TableKind::Virtual, resolve)
+fn exported_driver_table() -> &'static DriverTable {
+    static DRIVER_TABLE: OnceLock<DriverTable> = OnceLock::new();
+    DRIVER_TABLE.get_or_init(|| {
+        rtcg_vgpu::code_cache::enable_code_cache();
+        DriverTable::from_resolver(TableKind::Virtual, resolve_symbol)
     })
 }
 
 /// The functions that speak about the library itself are this crate's, all others the virtual
 /// GPU's.
-fn resolve(name: &str) -> Option<*const c_void> {
+fn resolve_symbol(name: &str) -> Option<*const c_void> {
     match name {
         "cuGetProcAddress" => {
             Some(lookup::get_proc_address as rtcg_cuda_sys::fn_type::cuGetProcAddress as *const c_void)
@@ -42,6 +42,6 @@ fn resolve(name: &str) -> Option<*const c_void> {
         "cuGetExportTable" => {
             Some(lookup::get_export_table as rtcg_cuda_sys::fn_type::cuGetExportTable as *const c_void)
         }
-        _ => rtcg_vgpu::resolve(name),
+        _ => rtcg_vgpu::resolve_function(name),
     }
 }

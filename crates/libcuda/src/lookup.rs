@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-const LEGACY: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
-const PER_THREAD: u64 = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.0 as u64;
+const LEGACY_STREAM_FLAG: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
+const PER_THREAD_STREAM_FLAG: u64 = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.0 as u64;
 
 /// The name without the version suffix.
-fn unsuffixed(name: &str) -> &str {
+fn without_version_suffix(name: &str) -> &str {
     match name.rsplit_once("_v") {
         Some((base, digits)) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => base,
         _ => name,
@@ -33,11 +33,11 @@ fn all_symbols() -> impl Iterator<Item = &'static SymbolVersion> {
 
 /// The forms of each name.
 fn symbols_by_name() -> &'static HashMap<&'static str, Vec<&'static SymbolVersion>> {
-    static SYMBOLS: OnceLock<HashMap<&'static str, Vec<&'static SymbolVersion>>> = OnceLock::new();
-    SYMBOLS.get_or_init(|| {
+    static SYMBOLS_BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static SymbolVersion>>> = OnceLock::new();
+    SYMBOLS_BY_NAME.get_or_init(|| {
         let mut forms: HashMap<_, Vec<_>> = HashMap::new();
         for form in all_symbols() {
-            forms.entry(unsuffixed(form.name)).or_default().push(form);
+            forms.entry(without_version_suffix(form.name)).or_default().push(form);
         }
         forms
     })
@@ -45,7 +45,7 @@ fn symbols_by_name() -> &'static HashMap<&'static str, Vec<&'static SymbolVersio
 
 /// The newest form that the version knows. A thread's own form is preferred among equally new
 /// ones where it is requested.
-fn find(
+fn find_symbol_version(
     name: &str,
     version: u32,
     null_stream: NullStream,
@@ -72,13 +72,17 @@ pub(crate) unsafe extern "C" fn get_proc_address(
     flags: u64,
     status: *mut CUdriverProcAddressQueryResult,
 ) -> CUresult {
-    if symbol.is_null() || function.is_null() || flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD {
+    if symbol.is_null()
+        || function.is_null()
+        || flags & !(LEGACY_STREAM_FLAG | PER_THREAD_STREAM_FLAG) != 0
+        || flags == LEGACY_STREAM_FLAG | PER_THREAD_STREAM_FLAG
+    {
         return CUresult::CUDA_ERROR_INVALID_VALUE;
     }
-    let null_stream = if flags == PER_THREAD { NullStream::PerThread } else { NullStream::Legacy };
+    let null_stream = if flags == PER_THREAD_STREAM_FLAG { NullStream::PerThread } else { NullStream::Legacy };
     // SAFETY: not null, so a string by this function's contract.
     let name = unsafe { CStr::from_ptr(symbol) }.to_str().unwrap_or("");
-    let found = find(name, u32::try_from(version).unwrap_or(0), null_stream);
+    let found = find_symbol_version(name, u32::try_from(version).unwrap_or(0), null_stream);
     // SAFETY: not null, so valid by this function's contract; C callers may pass unaligned places.
     unsafe { function.write_unaligned(found.map_or(std::ptr::null_mut(), |form| form.address.cast_mut())) };
     if !status.is_null() {

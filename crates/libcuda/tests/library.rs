@@ -52,14 +52,14 @@ const PER_THREAD: u64 = 2;
 
 #[test]
 fn every_declared_symbol_is_exported() {
-    let missing: Vec<_> = DriverFn::ALL.iter().filter(|f| symbol(f.info().symbol).is_none()).collect();
+    let missing: Vec<_> = DriverFn::ALL.iter().filter(|f| symbol(f.function_info().symbol).is_none()).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
 fn every_declared_function_is_found_by_its_name_and_version() {
     for function in DriverFn::ALL {
-        let info = function.info();
+        let info = function.function_info();
         let base = match info.name.rsplit_once("_v") {
             Some((base, digits)) if digits.parse::<u32>().is_ok() => base,
             _ => info.name,
@@ -175,7 +175,7 @@ fn rtcg_itself_loads_it_as_a_driver() {
         assert!(String::from_utf8_lossy(&ran.stdout).contains("1 passed"));
         return;
     }
-    let table = DriverTable::real().expect("the library serves as libcuda");
+    let table = DriverTable::real_driver().expect("the library serves as libcuda");
     let mut count = 0;
     // SAFETY: no pointers but to the count.
     unsafe {
@@ -184,7 +184,7 @@ fn rtcg_itself_loads_it_as_a_driver() {
     }
     assert!(count >= 1);
     // A virtual device takes no machine code, so rtcg must know that this is one.
-    assert_eq!(table.kind(), TableKind::Virtual);
+    assert_eq!(table.table_kind(), TableKind::Virtual);
     assert_eq!(table.driver_version(), Some(13_000));
     assert!(DriverFn::ALL.iter().all(|f| table.has(*f)));
     // Declared, exported, not implemented.
@@ -250,12 +250,16 @@ fn code_files(folder: &Path) -> Vec<(PathBuf, u64)> {
 fn programs_of_the_same_sources_share_machine_code() {
     const TEST: &str = "programs_of_the_same_sources_share_machine_code";
     if let Ok(which) = std::env::var("RTCG_SHARED_CODE_TEST") {
-        rtcg_vgpu::code_cache::enable();
-        let table = if which == "linked" { rtcg_vgpu::table() } else { DriverTable::real().expect("a driver") };
+        rtcg_vgpu::code_cache::enable_code_cache();
+        let table = if which == "linked" {
+            rtcg_vgpu::virtual_driver_table()
+        } else {
+            DriverTable::real_driver().expect("a driver")
+        };
         let expected: Vec<u32> =
             (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
         assert_eq!(run_work(table)[1..], expected[1..]);
-        let counts = rtcg_vgpu::jit::store::counts();
+        let counts = rtcg_vgpu::jit::cache_key::compile_counts();
         println!("{which}: compiled={} loaded={}", counts.compiled, counts.loaded);
         return;
     }

@@ -1,7 +1,7 @@
 //! Makes random programs and runs them in the oracle alone:
 //! `cargo run --release -p rtcg-oracle --example programs -- FIRST_SEED COUNT [CAPABILITY] [print]`.
 
-use rtcg_oracle::{Target, generate};
+use rtcg_oracle::{GenerationTarget, generate_program};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -9,11 +9,11 @@ fn main() {
     let (first, count, capability) = (number(1, 0), number(2, 10), number(3, 80) as u32);
     let mut wrong = 0;
     for seed in first..first + count {
-        let program = generate(seed, Target { capability, real: false });
+        let program = generate_program(seed, GenerationTarget { capability, real: false });
         if args.len() > 4 {
-            println!("{}", program.annotated());
+            println!("{}", program.annotated_ptx());
         }
-        if let Err(error) = program.expected() {
+        if let Err(error) = program.expected_buffers() {
             wrong += 1;
             println!("seed {seed}: {error}");
         }

@@ -3,7 +3,7 @@
 //!
 //! With a text, only forms that contain it.
 
-use rtcg_oracle::{Buffer, Launch, run};
+use rtcg_oracle::{OracleBuffer, OracleLaunch, run_kernel};
 use std::collections::{BTreeMap, HashMap};
 
 const BLOCK: usize = 128;
@@ -91,15 +91,15 @@ fn check(
     }
     let input = (0..rows).flat_map(|r| pool[..sources.len()].iter().flat_map(move |c| c[r * step].to_le_bytes()));
     let mut buffers = vec![
-        Buffer { address: INPUT, bytes: input.collect(), writable: false },
-        Buffer { address: OUTPUT, bytes: vec![0; rows * results.len() * 8], writable: true },
+        OracleBuffer { address: INPUT, bytes: input.collect(), writable: false },
+        OracleBuffer { address: OUTPUT, bytes: vec![0; rows * results.len() * 8], writable: true },
     ];
     let mut params = INPUT.to_le_bytes().to_vec();
     params.extend(OUTPUT.to_le_bytes());
     params.extend((rows as u32).to_le_bytes());
     let grid = [rows.div_ceil(BLOCK) as u32, 1, 1];
-    let launch = Launch { grid, block: [BLOCK as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
-    run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| format!("refused: {e}"))?;
+    let launch = OracleLaunch { grid, block: [BLOCK as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
+    run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| format!("refused: {e}"))?;
     let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| buffers[1].bytes[i * 8 + b]));
     for r in 0..rows {
         for (k, column) in wanted.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Binary formats, and the one function that rounds an exact number to any of them.
 
-use crate::big::Big;
+use crate::bigint::BigUint;
 use std::cmp::Ordering;
 
 /// A binary floating-point format: sign, exponent, fraction, from the highest bit down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     /// Bits of the exponent field.
     pub exp_bits: u32,
     /// Bits of the fraction field.
@@ -14,79 +14,79 @@ pub struct Format {
     pub has_infinity: bool,
 }
 
-const fn format(exp_bits: u32, frac_bits: u32, has_infinity: bool) -> Format {
-    Format { exp_bits, frac_bits, has_infinity }
+const fn float_format(exp_bits: u32, frac_bits: u32, has_infinity: bool) -> FloatFormat {
+    FloatFormat { exp_bits, frac_bits, has_infinity }
 }
 
 /// `.f16`
-pub const F16: Format = format(5, 10, true);
+pub const F16: FloatFormat = float_format(5, 10, true);
 /// `.bf16`
-pub const BF16: Format = format(8, 7, true);
+pub const BF16: FloatFormat = float_format(8, 7, true);
 /// `.tf32`: the upper 19 bits of 32.
-pub const TF32: Format = format(8, 10, true);
+pub const TF32: FloatFormat = float_format(8, 10, true);
 /// `.f32`
-pub const F32: Format = format(8, 23, true);
+pub const F32: FloatFormat = float_format(8, 23, true);
 /// `.f64`
-pub const F64: Format = format(11, 52, true);
+pub const F64: FloatFormat = float_format(11, 52, true);
 /// `.e4m3`
-pub const E4M3: Format = format(4, 3, false);
+pub const E4M3: FloatFormat = float_format(4, 3, false);
 /// `.e5m2`
-pub const E5M2: Format = format(5, 2, true);
+pub const E5M2: FloatFormat = float_format(5, 2, true);
 
-impl Format {
+impl FloatFormat {
     /// All bits of a number.
-    pub fn bits(self) -> u32 {
+    pub fn total_bits(self) -> u32 {
         1 + self.exp_bits + self.frac_bits
     }
     /// The sign bit.
-    pub fn sign(self) -> u64 {
-        1 << (self.bits() - 1)
+    pub fn sign_bit(self) -> u64 {
+        1 << (self.total_bits() - 1)
     }
     /// Everything but the sign.
-    pub fn magnitude(self, bits: u64) -> u64 {
-        bits & (self.sign() - 1)
+    pub fn magnitude_bits(self, bits: u64) -> u64 {
+        bits & (self.sign_bit() - 1)
     }
     /// Whether the sign bit is set.
     pub fn is_negative(self, bits: u64) -> bool {
-        bits & self.sign() != 0
+        bits & self.sign_bit() != 0
     }
-    fn bias(self) -> i64 {
+    fn exponent_bias(self) -> i64 {
         (1 << (self.exp_bits - 1)) - 1
     }
     /// The exponent of the smallest normal number.
     pub fn min_exponent(self) -> i64 {
-        1 - self.bias()
+        1 - self.exponent_bias()
     }
     /// Infinity.
     pub fn infinity(self) -> u64 {
         ((1 << self.exp_bits) - 1) << self.frac_bits
     }
     /// The largest finite number.
-    pub fn largest(self) -> u64 {
-        if self.has_infinity { self.infinity() - 1 } else { self.sign() - 2 }
+    pub fn largest_finite(self) -> u64 {
+        if self.has_infinity { self.infinity() - 1 } else { self.sign_bit() - 2 }
     }
     /// Whether it is a NaN.
     pub fn is_nan(self, bits: u64) -> bool {
-        self.magnitude(bits) > if self.has_infinity { self.infinity() } else { self.largest() }
+        self.magnitude_bits(bits) > if self.has_infinity { self.infinity() } else { self.largest_finite() }
     }
     /// The number 1.
-    pub fn one(self) -> u64 {
-        (self.bias() as u64) << self.frac_bits
+    pub fn one_bits(self) -> u64 {
+        (self.exponent_bias() as u64) << self.frac_bits
     }
     /// Whether it is subnormal; zero is not.
     pub fn is_subnormal(self, bits: u64) -> bool {
-        let magnitude = self.magnitude(bits);
+        let magnitude = self.magnitude_bits(bits);
         magnitude > 0 && magnitude < 1 << self.frac_bits
     }
     /// Zero of the same sign instead of a subnormal number.
-    pub fn flush(self, bits: u64) -> u64 {
-        if self.is_subnormal(bits) { bits & self.sign() } else { bits }
+    pub fn flush_subnormal(self, bits: u64) -> u64 {
+        if self.is_subnormal(bits) { bits & self.sign_bit() } else { bits }
     }
 }
 
 /// What the bits of a format mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum DecodedFloat {
     /// Not a number.
     Nan,
     /// Infinity; true is negative.
@@ -103,37 +103,37 @@ pub enum Number {
 }
 
 /// Reads the bits of a format.
-pub fn decode(f: Format, bits: u64) -> Number {
+pub fn decode_float(f: FloatFormat, bits: u64) -> DecodedFloat {
     let negative = f.is_negative(bits);
-    let magnitude = f.magnitude(bits);
+    let magnitude = f.magnitude_bits(bits);
     if f.is_nan(bits) {
-        return Number::Nan;
+        return DecodedFloat::Nan;
     }
     if f.has_infinity && magnitude == f.infinity() {
-        return Number::Infinity(negative);
+        return DecodedFloat::Infinity(negative);
     }
     let (field, fraction) = (magnitude >> f.frac_bits, magnitude & ((1 << f.frac_bits) - 1));
     let lowest = f.min_exponent() - i64::from(f.frac_bits);
     match field {
-        0 => Number::Finite { negative, n: fraction, exp: lowest },
-        _ => Number::Finite { negative, n: fraction | 1 << f.frac_bits, exp: lowest + field as i64 - 1 },
+        0 => DecodedFloat::Finite { negative, n: fraction, exp: lowest },
+        _ => DecodedFloat::Finite { negative, n: fraction | 1 << f.frac_bits, exp: lowest + field as i64 - 1 },
     }
 }
 
 /// The magnitude of an exact result.
 #[derive(Debug, Clone)]
-pub enum Exact {
+pub enum ExactMagnitude {
     /// `n * 2^exp`
     Dyadic {
         /// Significand.
-        n: Big,
+        n: BigUint,
         /// Exponent.
         exp: i64,
     },
     /// `n / d * 2^exp`
     Quotient {
         /// Dividend.
-        n: Big,
+        n: BigUint,
         /// Divisor.
         d: u64,
         /// Exponent.
@@ -150,7 +150,7 @@ pub enum Exact {
 
 /// How what was cut off compares with half a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Remainder {
+pub enum RoundingRemainder {
     /// Nothing.
     Zero,
     /// Less than half.
@@ -161,76 +161,76 @@ pub enum Remainder {
     AboveHalf,
 }
 
-impl Remainder {
+impl RoundingRemainder {
     /// Compares the remainder `rest` with half of `unit`.
-    fn of(rest: &Big, unit: &Big) -> Remainder {
-        match rest.shl(1).cmp(unit) {
-            _ if rest.is_zero() => Remainder::Zero,
-            Ordering::Less => Remainder::BelowHalf,
-            Ordering::Equal => Remainder::Half,
-            Ordering::Greater => Remainder::AboveHalf,
+    fn compare_with_half(rest: &BigUint, unit: &BigUint) -> RoundingRemainder {
+        match rest.shift_left(1).cmp(unit) {
+            _ if rest.is_zero() => RoundingRemainder::Zero,
+            Ordering::Less => RoundingRemainder::BelowHalf,
+            Ordering::Equal => RoundingRemainder::Half,
+            Ordering::Greater => RoundingRemainder::AboveHalf,
         }
     }
 }
 
-impl Exact {
+impl ExactMagnitude {
     /// A natural number times a power of two.
-    pub fn dyadic(n: u128, exp: i64) -> Exact {
-        Exact::Dyadic { n: Big::new(n), exp }
+    pub fn from_dyadic(n: u128, exp: i64) -> ExactMagnitude {
+        ExactMagnitude::Dyadic { n: BigUint::new(n), exp }
     }
 
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
         match self {
-            Exact::Dyadic { n, .. } | Exact::Quotient { n, .. } => n.is_zero(),
-            Exact::Root { n, .. } => *n == 0,
+            ExactMagnitude::Dyadic { n, .. } | ExactMagnitude::Quotient { n, .. } => n.is_zero(),
+            ExactMagnitude::Root { n, .. } => *n == 0,
         }
     }
 
     /// `floor(self / 2^unit)` and how the rest compares with half of `2^unit`.
-    fn split(&self, unit: i64) -> (Big, Remainder) {
+    fn split_at_unit(&self, unit: i64) -> (BigUint, RoundingRemainder) {
         match self {
-            Exact::Dyadic { n, exp } => {
+            ExactMagnitude::Dyadic { n, exp } => {
                 let down = unit - exp;
                 if down <= 0 {
-                    return (n.shl(-down), Remainder::Zero);
+                    return (n.shift_left(-down), RoundingRemainder::Zero);
                 }
-                let whole = n.shr(down);
-                let rest = n.sub(&whole.shl(down));
-                (whole, Remainder::of(&rest, &Big::new(1).shl(down)))
+                let whole = n.shift_right(down);
+                let rest = n.sub(&whole.shift_left(down));
+                (whole, RoundingRemainder::compare_with_half(&rest, &BigUint::new(1).shift_left(down)))
             }
-            Exact::Quotient { n, d, exp } => {
+            ExactMagnitude::Quotient { n, d, exp } => {
                 let down = unit - exp;
-                let n = n.shl((-down).max(0));
-                let d = Big::new((*d).into()).shl(down.max(0));
+                let n = n.shift_left((-down).max(0));
+                let d = BigUint::new((*d).into()).shift_left(down.max(0));
                 let (whole, rest) = n.div_rem(&d);
-                (whole, Remainder::of(&rest, &d))
+                (whole, RoundingRemainder::compare_with_half(&rest, &d))
             }
-            Exact::Root { n, exp } => {
+            ExactMagnitude::Root { n, exp } => {
                 let up = exp - 2 * unit;
                 assert!((0..=120).contains(&up), "a root has at least as many places as its operand");
                 let square = u128::from(*n) << up;
                 let whole = square.isqrt();
                 // (whole + 1/2)^2 is no integer, so half a unit never happens.
                 let rest = match square - whole * whole {
-                    0 => Remainder::Zero,
-                    over if over <= whole => Remainder::BelowHalf,
-                    _ => Remainder::AboveHalf,
+                    0 => RoundingRemainder::Zero,
+                    over if over <= whole => RoundingRemainder::BelowHalf,
+                    _ => RoundingRemainder::AboveHalf,
                 };
-                (Big::new(whole), rest)
+                (BigUint::new(whole), rest)
             }
         }
     }
 
     /// The exponent of the leading bit: `2^top <= self < 2^(top + 1)`.
-    fn top(&self) -> i64 {
+    fn leading_exponent(&self) -> i64 {
         match self {
-            Exact::Dyadic { n, exp } => n.bits() - 1 + exp,
-            Exact::Root { n, exp } => (Big::new((*n).into()).bits() - 1 + exp).div_euclid(2),
-            Exact::Quotient { n, d, exp } => {
+            ExactMagnitude::Dyadic { n, exp } => n.bit_length() - 1 + exp,
+            ExactMagnitude::Root { n, exp } => (BigUint::new((*n).into()).bit_length() - 1 + exp).div_euclid(2),
+            ExactMagnitude::Quotient { n, d, exp } => {
                 // The quotient of numbers of so many bits is one of two binades.
-                let guess = n.bits() - Big::new((*d).into()).bits() + exp;
-                if self.split(guess).0.is_zero() { guess - 1 } else { guess }
+                let guess = n.bit_length() - BigUint::new((*d).into()).bit_length() + exp;
+                if self.split_at_unit(guess).0.is_zero() { guess - 1 } else { guess }
             }
         }
     }
@@ -238,7 +238,7 @@ impl Exact {
 
 /// Rounding directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum RoundingMode {
     /// To nearest, ties to even.
     Nearest,
     /// To nearest, ties away from zero.
@@ -252,60 +252,62 @@ pub enum Mode {
 }
 
 /// The magnitude `k * 2^unit` that is nearest in direction `mode`.
-fn to_multiple(mode: Mode, negative: bool, x: &Exact, unit: i64) -> Big {
-    let (whole, rest) = x.split(unit);
+fn to_multiple(mode: RoundingMode, negative: bool, x: &ExactMagnitude, unit: i64) -> BigUint {
+    let (whole, rest) = x.split_at_unit(unit);
     let up = match mode {
-        Mode::Nearest => rest == Remainder::AboveHalf || rest == Remainder::Half && whole.bit(0),
-        Mode::Away => rest >= Remainder::Half,
-        Mode::Zero => false,
-        Mode::Down => negative && rest != Remainder::Zero,
-        Mode::Up => !negative && rest != Remainder::Zero,
+        RoundingMode::Nearest => {
+            rest == RoundingRemainder::AboveHalf || rest == RoundingRemainder::Half && whole.test_bit(0)
+        }
+        RoundingMode::Away => rest >= RoundingRemainder::Half,
+        RoundingMode::Zero => false,
+        RoundingMode::Down => negative && rest != RoundingRemainder::Zero,
+        RoundingMode::Up => !negative && rest != RoundingRemainder::Zero,
     };
-    whole.add(&Big::new(up.into()))
+    whole.add(&BigUint::new(up.into()))
 }
 
 /// Rounds an exact number to a format: the multiple of the last place that `mode` asks for, or
 /// beyond the largest number infinity or that largest number.
-pub fn round(f: Format, mode: Mode, negative: bool, x: &Exact) -> u64 {
-    let sign = if negative { f.sign() } else { 0 };
+pub fn round_to_format(f: FloatFormat, mode: RoundingMode, negative: bool, x: &ExactMagnitude) -> u64 {
+    let sign = if negative { f.sign_bit() } else { 0 };
     if x.is_zero() {
         return sign;
     }
     let frac = i64::from(f.frac_bits);
-    let mut unit = x.top().max(f.min_exponent()) - frac;
+    let mut unit = x.leading_exponent().max(f.min_exponent()) - frac;
     let mut k = to_multiple(mode, negative, x, unit);
-    if k.bits() > frac + 1 {
+    if k.bit_length() > frac + 1 {
         // The carry went into a new place: a power of two.
-        k = k.shr(1);
+        k = k.shift_right(1);
         unit += 1;
     }
-    let field = if k.bits() == frac + 1 { unit + frac + f.bias() } else { 0 };
+    let field = if k.bit_length() == frac + 1 { unit + frac + f.exponent_bias() } else { 0 };
     let n = k.to_u128().map_or(0, |n| n as u64);
     let magnitude = if field == 0 { n } else { n - (1 << frac) };
     let magnitude = u128::from(magnitude) + ((field as u128) << frac);
-    if magnitude > f.largest().into() {
+    if magnitude > f.largest_finite().into() {
         let outward = match mode {
-            Mode::Nearest | Mode::Away => true,
-            Mode::Zero => false,
-            Mode::Down => negative,
-            Mode::Up => !negative,
+            RoundingMode::Nearest | RoundingMode::Away => true,
+            RoundingMode::Zero => false,
+            RoundingMode::Down => negative,
+            RoundingMode::Up => !negative,
         };
-        return sign | if outward && f.has_infinity { f.infinity() } else { f.largest() };
+        return sign | if outward && f.has_infinity { f.infinity() } else { f.largest_finite() };
     }
     sign | magnitude as u64
 }
 
 /// Whether the number, rounded with an unlimited range of exponents, is below the normal numbers
 /// of the format and not zero. `.ftz` looks at that.
-pub fn is_tiny(f: Format, mode: Mode, negative: bool, x: &Exact) -> bool {
+pub fn is_tiny(f: FloatFormat, mode: RoundingMode, negative: bool, x: &ExactMagnitude) -> bool {
     if x.is_zero() {
         return false;
     }
-    let unit = x.top() - i64::from(f.frac_bits);
-    to_multiple(mode, negative, x, unit).bits() - 1 + unit < f.min_exponent()
+    let unit = x.leading_exponent() - i64::from(f.frac_bits);
+    to_multiple(mode, negative, x, unit).bit_length() - 1 + unit < f.min_exponent()
 }
 
 /// The integer that `mode` makes of an exact number, as its magnitude.
-pub fn to_integer(mode: Mode, negative: bool, x: &Exact) -> Big {
+pub fn to_integer(mode: RoundingMode, negative: bool, x: &ExactMagnitude) -> BigUint {
     to_multiple(mode, negative, x, 0)
 }

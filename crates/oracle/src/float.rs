@@ -4,14 +4,14 @@
 //! bits set but the sign; double precision keeps the payload of an operand, the last that is a NaN
 //! (of a quotient the first), made quiet, and gives 0xfff8... for an invalid operation.
 
-use crate::big::Big;
-use crate::exact::{self, Exact, F64, Format, Mode, Number, decode, round};
+use crate::bigint::BigUint;
+use crate::exact::{self, DecodedFloat, ExactMagnitude, F64, FloatFormat, RoundingMode, decode_float, round_to_format};
 use rtcg_ptx::ast::{CmpOp, FpMods, Rounding};
 use std::cmp::Ordering;
 
 /// A sum, product, quotient or root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum ArithOp {
     /// a + b
     Add,
     /// a - b
@@ -29,205 +29,212 @@ pub enum Op {
 }
 
 /// The direction of a rounding modifier.
-pub fn mode(rnd: Rounding) -> Mode {
+pub fn rounding_mode(rnd: Rounding) -> RoundingMode {
     match rnd {
-        Rounding::Default | Rounding::Rn | Rounding::Rni => Mode::Nearest,
-        Rounding::Rz | Rounding::Rzi => Mode::Zero,
-        Rounding::Rm | Rounding::Rmi => Mode::Down,
-        Rounding::Rp | Rounding::Rpi => Mode::Up,
-        Rounding::Rna => Mode::Away,
+        Rounding::Default | Rounding::Rn | Rounding::Rni => RoundingMode::Nearest,
+        Rounding::Rz | Rounding::Rzi => RoundingMode::Zero,
+        Rounding::Rm | Rounding::Rmi => RoundingMode::Down,
+        Rounding::Rp | Rounding::Rpi => RoundingMode::Up,
+        Rounding::Rna => RoundingMode::Away,
     }
 }
 
 /// The NaN that an invalid operation gives.
-pub fn default_nan(f: Format) -> u64 {
-    if f == F64 { 0xfff8 << 48 } else { f.sign() - 1 }
+pub fn default_nan(f: FloatFormat) -> u64 {
+    if f == F64 { 0xfff8 << 48 } else { f.sign_bit() - 1 }
 }
 
 /// The NaN that arithmetic makes of a NaN operand.
-fn passed_nan(f: Format, nan: u64) -> u64 {
+fn passed_nan(f: FloatFormat, nan: u64) -> u64 {
     if f == F64 { nan | 1 << 51 } else { default_nan(f) }
 }
 
 /// An exact magnitude with its sign, or a value without one.
-enum Outcome {
+enum ExactOutcome {
     Bits(u64),
-    Value(bool, Exact),
+    Value(bool, ExactMagnitude),
 }
 
 /// Executes an arithmetic instruction; operands it does not have are ignored.
-pub fn arithmetic(op: Op, f: Format, mods: &FpMods, operands: [u64; 3]) -> u64 {
+pub fn execute_arithmetic(op: ArithOp, f: FloatFormat, mods: &FpMods, operands: [u64; 3]) -> u64 {
     let n = match op {
-        Op::Rcp | Op::Sqrt => 1,
-        Op::Fma => 3,
+        ArithOp::Rcp | ArithOp::Sqrt => 1,
+        ArithOp::Fma => 3,
         _ => 2,
     };
-    let operands = operands.map(|x| if mods.ftz { f.flush(x) } else { x });
+    let operands = operands.map(|x| if mods.ftz { f.flush_subnormal(x) } else { x });
     let mut nans = operands[..n].iter().copied().filter(|&x| f.is_nan(x));
-    let nan = if op == Op::Div { nans.next() } else { nans.next_back() };
+    let nan = if op == ArithOp::Div { nans.next() } else { nans.next_back() };
     let bits = match nan {
         Some(nan) => passed_nan(f, nan),
-        None => match exact_result(op, f, mode(mods.rnd), operands) {
-            Outcome::Bits(bits) => bits,
-            Outcome::Value(negative, x) if mods.ftz && exact::is_tiny(f, mode(mods.rnd), negative, &x) => {
+        None => match exact_result(op, f, rounding_mode(mods.rnd), operands) {
+            ExactOutcome::Bits(bits) => bits,
+            ExactOutcome::Value(negative, x)
+                if mods.ftz && exact::is_tiny(f, rounding_mode(mods.rnd), negative, &x) =>
+            {
                 if negative {
-                    f.sign()
+                    f.sign_bit()
                 } else {
                     0
                 }
             }
-            Outcome::Value(negative, x) => round(f, mode(mods.rnd), negative, &x),
+            ExactOutcome::Value(negative, x) => round_to_format(f, rounding_mode(mods.rnd), negative, &x),
         },
     };
-    saturate(f, mods, bits)
+    apply_sat_or_relu(f, mods, bits)
 }
 
 /// `.relu` makes negative numbers +0, `.sat` clamps to [+0, 1] and makes NaN +0.
-pub fn saturate(f: Format, mods: &FpMods, bits: u64) -> u64 {
+pub fn apply_sat_or_relu(f: FloatFormat, mods: &FpMods, bits: u64) -> u64 {
     match (f.is_nan(bits), f.is_negative(bits)) {
         (true, _) if mods.sat => 0,
         (false, true) if mods.sat || mods.relu => 0,
-        (false, false) if mods.sat => bits.min(f.one()),
+        (false, false) if mods.sat => bits.min(f.one_bits()),
         _ => bits,
     }
 }
 
-fn exact_result(op: Op, f: Format, mode: Mode, [a, b, c]: [u64; 3]) -> Outcome {
-    let one = decode(f, f.one());
-    let minus = |x: u64| decode(f, x ^ f.sign());
+fn exact_result(op: ArithOp, f: FloatFormat, mode: RoundingMode, [a, b, c]: [u64; 3]) -> ExactOutcome {
+    let one = decode_float(f, f.one_bits());
+    let minus = |x: u64| decode_float(f, x ^ f.sign_bit());
     match op {
-        Op::Add => fma(f, mode, decode(f, a), one, decode(f, b)),
-        Op::Sub => fma(f, mode, decode(f, a), one, minus(b)),
-        Op::Mul => product(f, decode(f, a), decode(f, b)),
-        Op::Fma => fma(f, mode, decode(f, a), decode(f, b), decode(f, c)),
-        Op::Div => quotient(f, decode(f, a), decode(f, b)),
-        Op::Rcp => quotient(f, one, decode(f, a)),
-        Op::Sqrt => root(f, decode(f, a)),
+        ArithOp::Add => exact_fma(f, mode, decode_float(f, a), one, decode_float(f, b)),
+        ArithOp::Sub => exact_fma(f, mode, decode_float(f, a), one, minus(b)),
+        ArithOp::Mul => exact_product(f, decode_float(f, a), decode_float(f, b)),
+        ArithOp::Fma => exact_fma(f, mode, decode_float(f, a), decode_float(f, b), decode_float(f, c)),
+        ArithOp::Div => exact_quotient(f, decode_float(f, a), decode_float(f, b)),
+        ArithOp::Rcp => exact_quotient(f, one, decode_float(f, a)),
+        ArithOp::Sqrt => exact_sqrt(f, decode_float(f, a)),
     }
 }
 
-fn infinity(f: Format, negative: bool) -> Outcome {
-    Outcome::Bits(f.infinity() | if negative { f.sign() } else { 0 })
+fn infinite_outcome(f: FloatFormat, negative: bool) -> ExactOutcome {
+    ExactOutcome::Bits(f.infinity() | if negative { f.sign_bit() } else { 0 })
 }
 
-fn invalid(f: Format) -> Outcome {
-    Outcome::Bits(default_nan(f))
+fn invalid_outcome(f: FloatFormat) -> ExactOutcome {
+    ExactOutcome::Bits(default_nan(f))
 }
 
-fn is_negative(x: Number) -> bool {
-    matches!(x, Number::Infinity(true) | Number::Finite { negative: true, .. })
+fn is_negative(x: DecodedFloat) -> bool {
+    matches!(x, DecodedFloat::Infinity(true) | DecodedFloat::Finite { negative: true, .. })
 }
 
-fn is_zero(x: Number) -> bool {
-    matches!(x, Number::Finite { n: 0, .. })
+fn is_zero(x: DecodedFloat) -> bool {
+    matches!(x, DecodedFloat::Finite { n: 0, .. })
 }
 
-fn is_infinite(x: Number) -> bool {
-    matches!(x, Number::Infinity(_))
+fn is_infinite(x: DecodedFloat) -> bool {
+    matches!(x, DecodedFloat::Infinity(_))
 }
 
 /// Significand and exponent of a finite number.
-fn parts(x: Number) -> (u64, i64) {
+fn significand_and_exponent(x: DecodedFloat) -> (u64, i64) {
     match x {
-        Number::Finite { n, exp, .. } => (n, exp),
+        DecodedFloat::Finite { n, exp, .. } => (n, exp),
         _ => (0, 0),
     }
 }
 
-fn product(f: Format, a: Number, b: Number) -> Outcome {
+fn exact_product(f: FloatFormat, a: DecodedFloat, b: DecodedFloat) -> ExactOutcome {
     let negative = is_negative(a) != is_negative(b);
     if is_infinite(a) || is_infinite(b) {
-        return if is_zero(a) || is_zero(b) { invalid(f) } else { infinity(f, negative) };
+        return if is_zero(a) || is_zero(b) { invalid_outcome(f) } else { infinite_outcome(f, negative) };
     }
-    let ((na, ea), (nb, eb)) = (parts(a), parts(b));
-    Outcome::Value(negative, Exact::dyadic(u128::from(na) * u128::from(nb), ea + eb))
+    let ((na, ea), (nb, eb)) = (significand_and_exponent(a), significand_and_exponent(b));
+    ExactOutcome::Value(negative, ExactMagnitude::from_dyadic(u128::from(na) * u128::from(nb), ea + eb))
 }
 
-fn quotient(f: Format, a: Number, b: Number) -> Outcome {
+fn exact_quotient(f: FloatFormat, a: DecodedFloat, b: DecodedFloat) -> ExactOutcome {
     let negative = is_negative(a) != is_negative(b);
     match (is_infinite(a), is_infinite(b), is_zero(a), is_zero(b)) {
-        (true, true, ..) | (_, _, true, true) => return invalid(f),
-        (true, ..) | (_, _, _, true) => return infinity(f, negative),
-        (_, true, ..) => return Outcome::Value(negative, Exact::dyadic(0, 0)),
+        (true, true, ..) | (_, _, true, true) => return invalid_outcome(f),
+        (true, ..) | (_, _, _, true) => return infinite_outcome(f, negative),
+        (_, true, ..) => return ExactOutcome::Value(negative, ExactMagnitude::from_dyadic(0, 0)),
         _ => {}
     }
-    let ((n, ea), (d, eb)) = (parts(a), parts(b));
-    Outcome::Value(negative, Exact::Quotient { n: Big::new(n.into()), d, exp: ea - eb })
+    let ((n, ea), (d, eb)) = (significand_and_exponent(a), significand_and_exponent(b));
+    ExactOutcome::Value(negative, ExactMagnitude::Quotient { n: BigUint::new(n.into()), d, exp: ea - eb })
 }
 
-fn root(f: Format, a: Number) -> Outcome {
+fn exact_sqrt(f: FloatFormat, a: DecodedFloat) -> ExactOutcome {
     if is_zero(a) {
-        return Outcome::Value(is_negative(a), Exact::dyadic(0, 0));
+        return ExactOutcome::Value(is_negative(a), ExactMagnitude::from_dyadic(0, 0));
     }
     if is_negative(a) {
-        return invalid(f);
+        return invalid_outcome(f);
     }
     if is_infinite(a) {
-        return infinity(f, false);
+        return infinite_outcome(f, false);
     }
-    let (n, exp) = parts(a);
-    Outcome::Value(false, Exact::Root { n, exp })
+    let (n, exp) = significand_and_exponent(a);
+    ExactOutcome::Value(false, ExactMagnitude::Root { n, exp })
 }
 
 /// `a * b + c`, of which a sum is the case b = 1.
-fn fma(f: Format, mode: Mode, a: Number, b: Number, c: Number) -> Outcome {
+fn exact_fma(f: FloatFormat, mode: RoundingMode, a: DecodedFloat, b: DecodedFloat, c: DecodedFloat) -> ExactOutcome {
     let negative = is_negative(a) != is_negative(b);
     if is_infinite(a) || is_infinite(b) {
         let opposite = is_infinite(c) && is_negative(c) != negative;
-        return if is_zero(a) || is_zero(b) || opposite { invalid(f) } else { infinity(f, negative) };
+        return if is_zero(a) || is_zero(b) || opposite { invalid_outcome(f) } else { infinite_outcome(f, negative) };
     }
     if is_infinite(c) {
-        return infinity(f, is_negative(c));
+        return infinite_outcome(f, is_negative(c));
     }
-    let ((na, ea), (nb, eb), (nc, ec)) = (parts(a), parts(b), parts(c));
+    let ((na, ea), (nb, eb), (nc, ec)) =
+        (significand_and_exponent(a), significand_and_exponent(b), significand_and_exponent(c));
     let exp = (ea + eb).min(ec);
-    let p = Big::new(u128::from(na) * u128::from(nb)).shl(ea + eb - exp);
-    let q = Big::new(nc.into()).shl(ec - exp);
+    let p = BigUint::new(u128::from(na) * u128::from(nb)).shift_left(ea + eb - exp);
+    let q = BigUint::new(nc.into()).shift_left(ec - exp);
     let (sign, sum) = match (negative == is_negative(c), p.cmp(&q)) {
         (true, _) => (negative, p.add(&q)),
         (false, Ordering::Greater) => (negative, p.sub(&q)),
         (false, Ordering::Less) => (is_negative(c), q.sub(&p)),
         // Opposite numbers, also zeros: the sign of the sum depends on the direction only.
-        (false, Ordering::Equal) => (mode == Mode::Down, Big::default()),
+        (false, Ordering::Equal) => (mode == RoundingMode::Down, BigUint::default()),
     };
-    Outcome::Value(sign, Exact::Dyadic { n: sum, exp })
+    ExactOutcome::Value(sign, ExactMagnitude::Dyadic { n: sum, exp })
 }
 
 /// `abs` and `neg` (`negate`).
-pub fn sign_change(f: Format, mods: &FpMods, negate: bool, a: u64) -> u64 {
-    let a = if mods.ftz { f.flush(a) } else { a };
+pub fn sign_change(f: FloatFormat, mods: &FpMods, negate: bool, a: u64) -> u64 {
+    let a = if mods.ftz { f.flush_subnormal(a) } else { a };
     if f.is_nan(a) {
         return passed_nan(f, a);
     }
-    if negate { a ^ f.sign() } else { f.magnitude(a) }
+    if negate { a ^ f.sign_bit() } else { f.magnitude_bits(a) }
 }
 
 /// An integer that orders all numbers, -0 before +0.
-fn key(f: Format, x: u64) -> i128 {
-    let magnitude = i128::from(f.magnitude(x));
+fn total_order_key(f: FloatFormat, x: u64) -> i128 {
+    let magnitude = i128::from(f.magnitude_bits(x));
     if f.is_negative(x) { -1 - magnitude } else { magnitude }
 }
 
 /// `min` and `max`: of a number and a NaN the number, unless `.NaN` asks for the NaN.
-pub fn min_max(f: Format, mods: &FpMods, max: bool, a: u64, b: u64) -> u64 {
-    let (a, b) = if mods.ftz { (f.flush(a), f.flush(b)) } else { (a, b) };
-    let (x, y) = if mods.xorsign_abs { (f.magnitude(a), f.magnitude(b)) } else { (a, b) };
+pub fn min_max(f: FloatFormat, mods: &FpMods, max: bool, a: u64, b: u64) -> u64 {
+    let (a, b) = if mods.ftz { (f.flush_subnormal(a), f.flush_subnormal(b)) } else { (a, b) };
+    let (x, y) = if mods.xorsign_abs { (f.magnitude_bits(a), f.magnitude_bits(b)) } else { (a, b) };
     let chosen = match (f.is_nan(x), f.is_nan(y)) {
         (true, true) => return passed_nan(f, y),
         (true, _) | (_, true) if mods.nan => return default_nan(f),
         (true, false) => y,
         (false, true) => x,
-        _ if (key(f, x) > key(f, y)) == max => x,
+        _ if (total_order_key(f, x) > total_order_key(f, y)) == max => x,
         _ => y,
     };
-    if mods.xorsign_abs { chosen | (a ^ b) & f.sign() } else { chosen }
+    if mods.xorsign_abs { chosen | (a ^ b) & f.sign_bit() } else { chosen }
 }
 
 /// Comparison of floats.
-pub fn compare(f: Format, ftz: bool, op: CmpOp, a: u64, b: u64) -> bool {
-    let (a, b) = if ftz { (f.flush(a), f.flush(b)) } else { (a, b) };
+pub fn compare_floats(f: FloatFormat, ftz: bool, op: CmpOp, a: u64, b: u64) -> bool {
+    let (a, b) = if ftz { (f.flush_subnormal(a), f.flush_subnormal(b)) } else { (a, b) };
     let unordered = f.is_nan(a) || f.is_nan(b);
-    let order = if f.magnitude(a) == 0 && f.magnitude(b) == 0 { Ordering::Equal } else { key(f, a).cmp(&key(f, b)) };
+    let order = if f.magnitude_bits(a) == 0 && f.magnitude_bits(b) == 0 {
+        Ordering::Equal
+    } else {
+        total_order_key(f, a).cmp(&total_order_key(f, b))
+    };
     let ordered_truth = match op {
         CmpOp::Num => return !unordered,
         CmpOp::Nan => return unordered,

@@ -8,30 +8,30 @@ pub(crate) fn truncate_bits(bits: u32, x: u128) -> u128 {
 }
 
 /// `x` read as a signed or unsigned number of `bits` bits (64 at most).
-pub(crate) fn read(bits: u32, signed: bool, x: u128) -> i128 {
+pub(crate) fn interpret_bits(bits: u32, signed: bool, x: u128) -> i128 {
     let x = truncate_bits(bits, x) as i128;
     if signed && x >> (bits - 1) != 0 { x - (1 << bits) } else { x }
 }
 
 /// The nearest number that the type has.
-pub(crate) fn clamp(bits: u32, signed: bool, x: i128) -> u128 {
+pub(crate) fn clamp_to_type(bits: u32, signed: bool, x: i128) -> u128 {
     let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
     truncate_bits(bits, x.clamp(low, high) as u128)
 }
 
 /// All bits of the product of two numbers of `bits` bits, in 128 bits of two's complement.
-pub(crate) fn product(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
-    read(bits, signed, a).wrapping_mul(read(bits, signed, b)) as u128
+pub(crate) fn wide_product(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
+    interpret_bits(bits, signed, a).wrapping_mul(interpret_bits(bits, signed, b)) as u128
 }
 
 /// The upper half of the product.
-pub(crate) fn high(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
-    truncate_bits(bits, product(bits, signed, a, b) >> bits)
+pub(crate) fn product_high(bits: u32, signed: bool, a: u128, b: u128) -> u128 {
+    truncate_bits(bits, wide_product(bits, signed, a, b) >> bits)
 }
 
 /// Quotient or remainder. PTX leaves division by zero open; hardware gives all ones for both.
-pub(crate) fn divide(bits: u32, signed: bool, remainder: bool, a: u128, b: u128) -> u128 {
-    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+pub(crate) fn div_or_rem(bits: u32, signed: bool, remainder: bool, a: u128, b: u128) -> u128 {
+    let (x, y) = (interpret_bits(bits, signed, a), interpret_bits(bits, signed, b));
     match y {
         0 => truncate_bits(bits, u128::MAX),
         _ if remainder => truncate_bits(bits, (x % y) as u128),
@@ -40,9 +40,9 @@ pub(crate) fn divide(bits: u32, signed: bool, remainder: bool, a: u128, b: u128)
 }
 
 /// Comparison; `lo ls hi hs` are unsigned.
-pub(crate) fn compare(bits: u32, signed: bool, op: CmpOp, a: u128, b: u128) -> Option<bool> {
+pub(crate) fn compare_ints(bits: u32, signed: bool, op: CmpOp, a: u128, b: u128) -> Option<bool> {
     let unsigned = matches!(op, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
-    let (x, y) = (read(bits, signed && !unsigned, a), read(bits, signed && !unsigned, b));
+    let (x, y) = (interpret_bits(bits, signed && !unsigned, a), interpret_bits(bits, signed && !unsigned, b));
     Some(match op {
         CmpOp::Eq => x == y,
         CmpOp::Ne => x != y,
@@ -60,38 +60,38 @@ pub(crate) fn from_bits(bits: u32, bit: impl Fn(u32) -> bool) -> u128 {
 }
 
 /// Bit `i`.
-pub(crate) fn bit(x: u128, i: u32) -> bool {
+pub(crate) fn test_bit(x: u128, i: u32) -> bool {
     i < 128 && x >> i & 1 != 0
 }
 
 /// `shl`
 pub(crate) fn shl(bits: u32, a: u128, n: u32) -> u128 {
-    from_bits(bits, |i| i >= n && bit(a, i - n))
+    from_bits(bits, |i| i >= n && test_bit(a, i - n))
 }
 
 /// `shr`, which copies the sign of a signed number.
 pub(crate) fn shr(bits: u32, signed: bool, a: u128, n: u32) -> u128 {
-    let from = |i: u64| if i < bits.into() { bit(a, i as u32) } else { signed && bit(a, bits - 1) };
+    let from = |i: u64| if i < bits.into() { test_bit(a, i as u32) } else { signed && test_bit(a, bits - 1) };
     from_bits(bits, |i| from(u64::from(i) + u64::from(n)))
 }
 
 /// `bfe`
 pub(crate) fn bfe(bits: u32, signed: bool, a: u128, pos: u32, len: u32) -> u128 {
     let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
-    let fill = signed && len > 0 && bit(a, (pos + len - 1).min(msb));
-    from_bits(bits, |i| if i < len && pos + i <= msb { bit(a, pos + i) } else { fill })
+    let fill = signed && len > 0 && test_bit(a, (pos + len - 1).min(msb));
+    from_bits(bits, |i| if i < len && pos + i <= msb { test_bit(a, pos + i) } else { fill })
 }
 
 /// `bfi`
 pub(crate) fn bfi(bits: u32, a: u128, b: u128, pos: u32, len: u32) -> u128 {
     let (pos, len) = (pos & 0xff, len & 0xff);
-    from_bits(bits, |i| if i >= pos && i < pos + len { bit(a, i - pos) } else { bit(b, i) })
+    from_bits(bits, |i| if i >= pos && i < pos + len { test_bit(a, i - pos) } else { test_bit(b, i) })
 }
 
 /// `bfind`: the highest bit that differs from the sign; all ones when there is none.
 pub(crate) fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u128) -> u128 {
-    let sign = signed && bit(a, bits - 1);
-    match (0..bits).rev().find(|&i| bit(a, i) != sign) {
+    let sign = signed && test_bit(a, bits - 1);
+    match (0..bits).rev().find(|&i| test_bit(a, i) != sign) {
         Some(i) => u128::from(if shiftamt { bits - 1 - i } else { i }),
         None => 0xffff_ffff,
     }
@@ -106,24 +106,24 @@ pub(crate) fn bmsk(wrap: bool, pos: u32, len: u32) -> u128 {
 /// `szext`: the low `n` bits, extended.
 pub(crate) fn szext(wrap: bool, signed: bool, a: u128, n: u32) -> u128 {
     let n = if wrap { n % 32 } else { n.min(32) };
-    from_bits(32, |i| if i < n { bit(a, i) } else { signed && n > 0 && bit(a, n - 1) })
+    from_bits(32, |i| if i < n { test_bit(a, i) } else { signed && n > 0 && test_bit(a, n - 1) })
 }
 
 /// `shf`: a funnel shift of `hi:lo`.
-pub(crate) fn funnel(left: bool, wrap: bool, lo: u128, hi: u128, n: u32) -> u128 {
+pub(crate) fn funnel_shift(left: bool, wrap: bool, lo: u128, hi: u128, n: u32) -> u128 {
     let n = if wrap { n % 32 } else { n.min(32) };
     let both = truncate_bits(32, hi) << 32 | truncate_bits(32, lo);
-    if left { from_bits(32, |i| bit(both, 32 + i - n)) } else { from_bits(32, |i| bit(both, i + n)) }
+    if left { from_bits(32, |i| test_bit(both, 32 + i - n)) } else { from_bits(32, |i| test_bit(both, i + n)) }
 }
 
 /// `lop3`
 pub(crate) fn lop3(table: u8, a: u128, b: u128, c: u128) -> u128 {
-    let row = |i| u32::from(bit(a, i)) << 2 | u32::from(bit(b, i)) << 1 | u32::from(bit(c, i));
-    from_bits(32, |i| bit(table.into(), row(i)))
+    let row = |i| u32::from(test_bit(a, i)) << 2 | u32::from(test_bit(b, i)) << 1 | u32::from(test_bit(c, i));
+    from_bits(32, |i| test_bit(table.into(), row(i)))
 }
 
 /// Byte `i`.
-fn byte(x: u128, i: u32) -> u128 {
+fn byte_at(x: u128, i: u32) -> u128 {
     x >> (8 * i) & 0xff
 }
 
@@ -143,25 +143,26 @@ pub(crate) fn prmt(mode: PrmtMode, a: u128, b: u128, c: u128) -> u128 {
     };
     let both = truncate_bits(32, b) << 32 | truncate_bits(32, a);
     (0..4).fold(0, |d, i| {
-        let chosen = byte(both, choice(i) & 7);
+        let chosen = byte_at(both, choice(i) & 7);
         let copies_sign = mode == PrmtMode::Index && choice(i) & 8 != 0;
         d | if copies_sign { if chosen & 0x80 != 0 { 0xff } else { 0 } } else { chosen } << (8 * i)
     })
 }
 
 /// `dp4a`, and `dp2a` when `halves` tells which bytes of `b` meet the two halves of `a`.
-pub(crate) fn dot(a_signed: bool, b_signed: bool, halves: Option<bool>, a: u128, b: u128, c: u128) -> u128 {
+pub(crate) fn dot_product(a_signed: bool, b_signed: bool, halves: Option<bool>, a: u128, b: u128, c: u128) -> u128 {
     let (n, width, first) = match halves {
         None => (4, 8, 0),
         Some(upper) => (2, 16, if upper { 16 } else { 0 }),
     };
-    let term = |i: u32| read(width, a_signed, a >> (width * i)) * read(8, b_signed, b >> (first + 8 * i));
+    let term =
+        |i: u32| interpret_bits(width, a_signed, a >> (width * i)) * interpret_bits(8, b_signed, b >> (first + 8 * i));
     truncate_bits(32, (0..n).fold(c as i128, |sum, i| sum + term(i)) as u128)
 }
 
 /// `vabsdiff4`
 pub(crate) fn abs_diff4(sum: bool, a: u128, b: u128, c: u128) -> u128 {
-    let difference = |i| byte(a, i).abs_diff(byte(b, i));
+    let difference = |i| byte_at(a, i).abs_diff(byte_at(b, i));
     if sum {
         truncate_bits(32, c + (0..4).map(difference).sum::<u128>())
     } else {
@@ -175,7 +176,7 @@ pub(crate) fn find_nth_set(mask: u128, base: u32, n: i32) -> u128 {
         return 0;
     }
     let all: Vec<u32> = if n < 0 { (0..=base.min(31)).rev().collect() } else { (base..32).collect() };
-    let set: Vec<u32> = all.into_iter().filter(|&i| bit(mask, i)).collect();
+    let set: Vec<u32> = all.into_iter().filter(|&i| test_bit(mask, i)).collect();
     let found = match n {
         0 => set.first().filter(|&&i| i == base),
         _ => set.get(n.unsigned_abs() as usize - 1),

@@ -1,8 +1,8 @@
 //! A plain interpreter of PTX, and random programs to compare others with it.
 //!
-//! Used in tests only. [`run`] executes a kernel thread by thread with registers of 128 bits and
+//! Used in tests only. [`run_kernel`] executes a kernel thread by thread with registers of 128 bits and
 //! memory of bytes; it is slow, and written to be obviously right: all floating-point results come
-//! from exact numbers through one rounding function ([`exact::round`]), integers are computed in
+//! from exact numbers through one rounding function ([`exact::round_to_format`]), integers are computed in
 //! 128 bits and cut, bit instructions go bit by bit. None of it is shared with the virtual GPU.
 //!
 //! The interpreter refuses what a program must not rely on: reading a register or a byte that was
@@ -10,7 +10,7 @@
 //! runs has one result, and everyone else must get the same.
 #![forbid(unsafe_code)]
 
-pub mod big;
+pub mod bigint;
 mod convert;
 pub mod exact;
 pub mod float;
@@ -20,7 +20,7 @@ mod machine;
 mod matrix;
 mod mbarrier;
 mod memory;
-mod pure;
+mod pure_instructions;
 mod random;
 pub mod shrink;
 pub mod texture;
@@ -29,6 +29,6 @@ mod tiles;
 mod video;
 mod warp;
 
-pub use generate::{Program, Target, generate};
-pub use machine::{Buffer, Error, Launch, Report, run};
+pub use generate::{GenerationTarget, TestProgram, generate_program};
+pub use machine::{OracleBuffer, OracleError, OracleLaunch, OracleReport, run_kernel};
 pub use random::Random;

@@ -3,9 +3,9 @@
 //! Threads that wait go on when all they wait for have come: the members of a warp operation, the
 //! threads of a barrier. If nobody can go on, the program is wrong.
 
-use crate::memory::Region;
+use crate::memory::MemoryRegion;
 use crate::texture::PlacedObject;
-use crate::thread::{Block, State, Thread};
+use crate::thread::{SimBlock, SimThread, ThreadState};
 use crate::warp;
 use rtcg_ptx::ast::*;
 use std::cell::Cell;
@@ -15,13 +15,13 @@ use std::fmt;
 /// Statements that all threads together may execute.
 const MAX_STEPS: u64 = 20_000_000;
 /// Where module variables lie.
-const VARIABLES: u64 = 0x7000_0000_0000;
+const VARIABLES_BASE: u64 = 0x7000_0000_0000;
 /// Where function addresses begin.
-const FUNCTIONS: u64 = 0x0300 << 48;
+const FUNCTIONS_BASE: u64 = 0x0300 << 48;
 
 /// The shape and the arguments of a launch.
 #[derive(Debug, Clone, Default)]
-pub struct Launch {
+pub struct OracleLaunch {
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -36,7 +36,7 @@ pub struct Launch {
 
 /// Device memory that the caller owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Buffer {
+pub struct OracleBuffer {
     /// Its address, as parameters name it.
     pub address: u64,
     /// Its contents, before and after the launch.
@@ -47,24 +47,24 @@ pub struct Buffer {
 
 /// Why a program was not executed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct OracleError {
     /// What is wrong.
     pub message: String,
     /// The statement, as text.
     pub statement: String,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for OracleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.message, self.statement)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for OracleError {}
 
 /// What a launch did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct OracleReport {
     /// Statements executed by all threads.
     pub steps: u64,
     /// Different NaNs of double precision met, or one met an atomic sum: CUDA leaves open which one
@@ -74,7 +74,7 @@ pub struct Report {
 
 /// What all blocks see.
 #[derive(Debug)]
-pub(crate) struct Grid {
+pub(crate) struct GridState {
     /// `%nctaid`
     pub(crate) grid: [u32; 3],
     /// `%ntid`
@@ -86,31 +86,31 @@ pub(crate) struct Grid {
     /// Offsets of shared variables of functions, by function and variable.
     pub(crate) shared_variables: HashMap<(usize, usize), u64>,
     /// Global and constant memory.
-    pub(crate) memory: Vec<Region>,
+    pub(crate) memory: Vec<MemoryRegion>,
     /// Texture and surface objects.
     pub(crate) objects: Vec<PlacedObject>,
-    /// See [`Report::open`].
+    /// See [`OracleReport::open`].
     pub(crate) unspecified: Cell<bool>,
 }
 
 /// The address of a function.
 pub(crate) fn function_address(f: FuncId) -> u64 {
-    FUNCTIONS + 16 * u64::from(f.0)
+    FUNCTIONS_BASE + 16 * u64::from(f.0)
 }
 
 /// The function at an address.
 pub(crate) fn function_at(module: &Module, address: u64) -> Option<FuncId> {
-    let offset = address.checked_sub(FUNCTIONS)?;
+    let offset = address.checked_sub(FUNCTIONS_BASE)?;
     (offset % 16 == 0 && offset / 16 < module.functions.len() as u64).then_some(FuncId((offset / 16) as u32))
 }
 
 /// The contents of a variable.
-fn initial(var: &Var, addresses: &[u64]) -> Result<Vec<u8>, String> {
+fn initial_bytes(var: &Var, addresses: &[u64]) -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
     for init in &var.init {
         match init {
-            Init::Bytes(b) => bytes.extend(b),
-            Init::Address { symbol, offset, size, shift, .. } => {
+            VarInit::Bytes(b) => bytes.extend(b),
+            VarInit::Address { symbol, offset, size, shift, .. } => {
                 let address = match symbol {
                     Symbol::Func(f) => function_address(*f),
                     Symbol::Global(g) => addresses[g.index()],
@@ -125,10 +125,10 @@ fn initial(var: &Var, addresses: &[u64]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-impl Grid {
+impl GridState {
     /// Places all variables; gives the size of shared memory too.
-    fn new(module: &Module, launch: &Launch, buffers: &[Buffer]) -> Result<(Grid, usize), String> {
-        let mut grid = Grid {
+    fn new(module: &Module, launch: &OracleLaunch, buffers: &[OracleBuffer]) -> Result<(GridState, usize), String> {
+        let mut grid = GridState {
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
@@ -136,9 +136,9 @@ impl Grid {
             shared_variables: HashMap::new(),
             unspecified: Cell::new(false),
             objects: launch.objects.clone(),
-            memory: buffers.iter().map(|b| Region::new(b.address, b.bytes.clone(), b.writable)).collect(),
+            memory: buffers.iter().map(|b| MemoryRegion::new(b.address, b.bytes.clone(), b.writable)).collect(),
         };
-        let (mut shared, mut next) = (0u64, VARIABLES);
+        let (mut shared, mut next) = (0u64, VARIABLES_BASE);
         let mut dynamic = vec![];
         let place = |end: &mut u64, var: &Var| {
             let at = end.next_multiple_of(u64::from(var.align.max(1)));
@@ -162,7 +162,7 @@ impl Grid {
         let shared = shared.next_multiple_of(16);
         dynamic.into_iter().for_each(|i| grid.variables[i] = shared);
         for (var, &at) in module.vars.iter().zip(&grid.variables).filter(|(v, _)| v.space != Space::Shared) {
-            grid.memory.push(Region::new(at, initial(var, &grid.variables)?, var.space != Space::Const));
+            grid.memory.push(MemoryRegion::new(at, initial_bytes(var, &grid.variables)?, var.space != Space::Const));
         }
         Ok((grid, shared as usize + launch.dynamic_shared as usize))
     }
@@ -172,17 +172,22 @@ impl Grid {
 ///
 /// # Errors
 /// The program does something that has no defined result, or that the oracle does not know.
-pub fn run(module: &Module, kernel: &str, launch: &Launch, buffers: &mut [Buffer]) -> Result<Report, Error> {
-    let plain = |message: String| Error { message, statement: String::new() };
-    let (id, _) = module.entry(kernel).ok_or_else(|| plain(format!("there is no kernel {kernel}")))?;
-    let (mut grid, shared) = Grid::new(module, launch, buffers).map_err(plain)?;
-    let mut report = Report::default();
+pub fn run_kernel(
+    module: &Module,
+    kernel: &str,
+    launch: &OracleLaunch,
+    buffers: &mut [OracleBuffer],
+) -> Result<OracleReport, OracleError> {
+    let plain = |message: String| OracleError { message, statement: String::new() };
+    let (id, _) = module.find_kernel(kernel).ok_or_else(|| plain(format!("there is no kernel {kernel}")))?;
+    let (mut grid, shared) = GridState::new(module, launch, buffers).map_err(plain)?;
+    let mut report = OracleReport::default();
     let [gx, gy, gz] = launch.grid;
     for number in 0..gx * gy * gz {
         let ctaid = [number % gx, number / gx % gy, number / gx / gy];
-        let shared = Region::unwritten(0, shared);
+        let shared = MemoryRegion::new_uninitialised(0, shared);
         let mut block =
-            Block { grid: &mut grid, ctaid, number, epoch: 0, shared, arrivals: [0; 16], mbarriers: HashMap::new() };
+            SimBlock { grid: &mut grid, ctaid, number, epoch: 0, shared, arrivals: [0; 16], mbarriers: HashMap::new() };
         run_block(module, id.index(), launch, &mut block, &mut report)?;
     }
     for (buffer, region) in buffers.iter_mut().zip(&grid.memory) {
@@ -195,35 +200,35 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch, buffers: &mut [Buffer
 fn run_block(
     module: &Module,
     kernel: usize,
-    launch: &Launch,
-    block: &mut Block<'_>,
-    report: &mut Report,
-) -> Result<(), Error> {
+    launch: &OracleLaunch,
+    block: &mut SimBlock<'_>,
+    report: &mut OracleReport,
+) -> Result<(), OracleError> {
     let [x, y, z] = launch.block;
-    let plain = |message: String| Error { message, statement: String::new() };
+    let plain = |message: String| OracleError { message, statement: String::new() };
     let n = x * y * z;
     let thread = |i: u32| {
         let tid = [i % x, i / x % y, i / x / y];
-        Thread::new(module, kernel, &launch.params, i, tid, block.number * n + i)
+        SimThread::new(module, kernel, &launch.params, i, tid, block.number * n + i)
     };
-    let threads: Result<Vec<Thread<'_>>, String> = (0..n).map(thread).collect();
+    let threads: Result<Vec<SimThread<'_>>, String> = (0..n).map(thread).collect();
     let mut threads = threads.map_err(plain)?;
     loop {
         for thread in &mut threads {
-            while thread.state == State::Ready {
-                thread.step(block).map_err(|e| at(module, thread, e))?;
+            while thread.state == ThreadState::Ready {
+                thread.execute_next(block).map_err(|e| error_at_thread(module, thread, e))?;
                 report.steps += 1;
                 if report.steps > MAX_STEPS {
-                    return Err(at(module, thread, "the program does not end".into()));
+                    return Err(error_at_thread(module, thread, "the program does not end".into()));
                 }
             }
         }
-        if threads.iter().all(|t| t.state == State::Done) {
+        if threads.iter().all(|t| t.state == ThreadState::Done) {
             return Ok(());
         }
-        let mut progress = wake(&mut threads, block).map_err(plain)?;
+        let mut progress = wake_mbarrier_waiters(&mut threads, block).map_err(plain)?;
         for warp in threads.chunks_mut(32) {
-            progress |= warp::resolve(warp, block).map_err(|e| at(module, &warp[0], e))?;
+            progress |= warp::resolve_warp_ops(warp, block).map_err(|e| error_at_thread(module, &warp[0], e))?;
         }
         if !progress {
             for warp in threads.chunks_mut(32) {
@@ -231,46 +236,46 @@ fn run_block(
             }
         }
         if !progress && !resolve_barriers(&mut threads, block).map_err(plain)? {
-            let waiting = threads.iter().find(|t| t.state != State::Done);
-            return Err(waiting.map_or(plain(String::new()), |t| at(module, t, "nobody can go on".into())));
+            let waiting = threads.iter().find(|t| t.state != ThreadState::Done);
+            return Err(waiting.map_or(plain(String::new()), |t| error_at_thread(module, t, "nobody can go on".into())));
         }
     }
 }
 
 /// Lets the threads go on whose phases of an `mbarrier` have ended.
-fn wake(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<bool, String> {
+fn wake_mbarrier_waiters(threads: &mut [SimThread<'_>], block: &mut SimBlock<'_>) -> Result<bool, String> {
     let mut progress = false;
-    for thread in threads.iter_mut().filter(|t| t.state == State::Mbarrier) {
+    for thread in threads.iter_mut().filter(|t| t.state == ThreadState::Mbarrier) {
         // It tests again, and waits again if need be.
-        thread.state = State::Ready;
-        thread.step(block)?;
-        progress |= thread.state != State::Mbarrier;
+        thread.state = ThreadState::Ready;
+        thread.execute_next(block)?;
+        progress |= thread.state != ThreadState::Mbarrier;
     }
     Ok(progress)
 }
 
 /// The error with the statement that a thread stands at.
-fn at(module: &Module, thread: &Thread<'_>, message: String) -> Error {
-    let statement = thread.statement().ok().flatten();
+fn error_at_thread(module: &Module, thread: &SimThread<'_>, message: String) -> OracleError {
+    let statement = thread.current_statement().ok().flatten();
     let text = statement.and_then(|s| module.source.get(s.span.start as usize..s.span.end as usize));
-    Error { message, statement: text.unwrap_or("").to_owned() }
+    OracleError { message, statement: text.unwrap_or("").to_owned() }
 }
 
 /// Completes the barriers that all their threads have reached.
-fn resolve_barriers(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<bool, String> {
-    let live = threads.iter().filter(|t| t.state != State::Done).count();
+fn resolve_barriers(threads: &mut [SimThread<'_>], block: &mut SimBlock<'_>) -> Result<bool, String> {
+    let live = threads.iter().filter(|t| t.state != ThreadState::Done).count();
     let mut progress = false;
     for id in 0..16 {
-        let waits = |t: &Thread<'_>| matches!(t.state, State::Barrier(i, _) if i == id);
+        let waits = |t: &SimThread<'_>| matches!(t.state, ThreadState::Barrier(i, _) if i == id);
         let here: Vec<usize> = (0..threads.len()).filter(|&i| waits(&threads[i])).collect();
         let Some(&first) = here.first() else { continue };
-        let State::Barrier(_, count) = threads[first].state else { continue };
+        let ThreadState::Barrier(_, count) = threads[first].state else { continue };
         let wanted = count.map_or(live, |c| c as usize);
         if here.len() + block.arrivals[id as usize] as usize != wanted {
             continue;
         }
         block.arrivals[id as usize] = 0;
-        complete(threads, block, &here)?;
+        complete_barrier(threads, block, &here)?;
         // Those that have arrived may have ended since.
         block.epoch += u32::from(wanted == live || wanted == threads.len());
         progress = true;
@@ -279,30 +284,30 @@ fn resolve_barriers(threads: &mut [Thread<'_>], block: &mut Block<'_>) -> Result
 }
 
 /// Lets the threads `here` go on, with the reduction of their predicates if one is requested.
-fn complete(threads: &mut [Thread<'_>], block: &Block<'_>, here: &[usize]) -> Result<(), String> {
+fn complete_barrier(threads: &mut [SimThread<'_>], block: &SimBlock<'_>, here: &[usize]) -> Result<(), String> {
     let mut truths = vec![];
     for &i in here {
-        let Some(Statement { inst: Inst::Bar { kind, .. }, .. }) = threads[i].statement()? else { continue };
+        let Some(Statement { inst: Inst::Bar { kind, .. }, .. }) = threads[i].current_statement()? else { continue };
         if let BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } = kind {
-            truths.push(threads[i].pred(block, &PredSrc::Reg { reg: *pred, negated: *negated })?);
+            truths.push(threads[i].read_predicate(block, &PredSrc::Reg { reg: *pred, negated: *negated })?);
         }
     }
     for &i in here {
-        if let Some(Statement { inst: Inst::Bar { kind, .. }, .. }) = threads[i].statement()? {
+        if let Some(Statement { inst: Inst::Bar { kind, .. }, .. }) = threads[i].current_statement()? {
             match kind {
                 BarKind::RedPopc { dst, .. } => {
-                    threads[i].set(*dst, truths.iter().filter(|&&t| t).count() as u128)?;
+                    threads[i].write_register(*dst, truths.iter().filter(|&&t| t).count() as u128)?;
                 }
                 BarKind::RedBool { op, dst, .. } => {
                     let all = truths.iter().all(|&t| t);
                     let any = truths.iter().any(|&t| t);
-                    threads[i].set(*dst, if *op == BoolOp::And { all } else { any }.into())?;
+                    threads[i].write_register(*dst, if *op == BoolOp::And { all } else { any }.into())?;
                 }
                 BarKind::Sync | BarKind::Arrive => {}
             }
         }
-        threads[i].state = State::Ready;
-        threads[i].advance()?;
+        threads[i].state = ThreadState::Ready;
+        threads[i].next_statement()?;
     }
     Ok(())
 }

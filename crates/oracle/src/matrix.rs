@@ -9,13 +9,15 @@
 mod sparse;
 
 use crate::convert::from_fp8;
-use crate::exact::{self, BF16, Exact, F16, F32, F64, Format, Mode, Number, TF32, decode};
-use crate::float::{Op, arithmetic, default_nan};
-use crate::int::{clamp, read, truncate_bits};
+use crate::exact::{
+    self, BF16, DecodedFloat, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
+};
+use crate::float::{ArithOp, default_nan, execute_arithmetic};
+use crate::int::{clamp_to_type, interpret_bits, truncate_bits};
 use rtcg_ptx::ast::*;
 
 /// The registers of a fragment: `of[lane][register]`.
-pub(crate) type Fragment = Vec<Vec<u128>>;
+pub(crate) type FragmentRegisters = Vec<Vec<u128>>;
 
 /// Places below the largest exponent that a term keeps.
 const FRACTION_BITS: i64 = 25;
@@ -28,19 +30,19 @@ fn is_signed(ty: MatrixType) -> bool {
 
 /// Which fragment of which product.
 #[derive(Clone, Copy)]
-pub(crate) struct Matrix {
+pub(crate) struct FragmentMatrix {
     pub(crate) role: MatrixRole,
     pub(crate) shape: MatrixShape,
     pub(crate) ty: MatrixType,
 }
 
-impl Matrix {
-    fn of(form: &MatrixProduct, role: MatrixRole) -> Matrix {
-        Matrix { role, shape: form.shape, ty: form.element(role) }
+impl FragmentMatrix {
+    fn of_role(form: &MatrixProduct, role: MatrixRole) -> FragmentMatrix {
+        FragmentMatrix { role, shape: form.shape, ty: form.element_type(role) }
     }
 
     /// Rows and columns.
-    pub(crate) fn size(self) -> (u32, u32) {
+    pub(crate) fn matrix_extent(self) -> (u32, u32) {
         let MatrixShape { m, n, k } = self.shape;
         match self.role {
             MatrixRole::A => (m, k),
@@ -50,19 +52,19 @@ impl Matrix {
     }
 
     /// Registers of a lane that hold the matrix once.
-    pub(crate) fn registers(self) -> usize {
-        let (rows, cols) = self.size();
+    pub(crate) fn registers_per_lane(self) -> usize {
+        let (rows, cols) = self.matrix_extent();
         (rows * cols * self.ty.bits() / (32 * self.ty.register_bits())) as usize
     }
 
     /// Where row and column of a matrix are: lane, register, and number in the register.
-    pub(crate) fn place(self, row: u32, col: u32) -> (usize, usize, u32) {
+    pub(crate) fn element_place(self, row: u32, col: u32) -> (usize, usize, u32) {
         let per = self.ty.register_bits() / self.ty.bits();
         // Rows of `a` and columns of `b` belong to groups of four lanes, along which `k` runs.
         let (line, k, halves) = match self.role {
             MatrixRole::A => (row, col, (self.shape.m / 8).min(2)),
             MatrixRole::B => (col, row, 1),
-            MatrixRole::C | MatrixRole::D => return self.place_of_sum(row, col, per),
+            MatrixRole::C | MatrixRole::D => return self.accumulator_place(row, col, per),
         };
         let chunks = self.shape.k / (4 * per);
         let (tile, half) = (line / (8 * halves), line / 8 % halves);
@@ -71,7 +73,7 @@ impl Matrix {
         ((line % 8 * 4 + within / per) as usize, register as usize, within % per)
     }
 
-    fn place_of_sum(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
+    fn accumulator_place(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
         let halves = (self.shape.m / 8).min(2);
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let pair = (tile * (self.shape.n / 8) + col / 8) * halves + half;
@@ -79,105 +81,111 @@ impl Matrix {
         if per == 2 { (lane, pair as usize, col % 2) } else { (lane, (pair * 2 + col % 2) as usize, 0) }
     }
 
-    fn bits(self, f: &Fragment, row: u32, col: u32) -> u128 {
-        let (lane, register, i) = self.place(row, col);
+    fn element_bits(self, f: &FragmentRegisters, row: u32, col: u32) -> u128 {
+        let (lane, register, i) = self.element_place(row, col);
         truncate_bits(self.ty.bits(), f[lane][register] >> (i * self.ty.bits()))
     }
 
-    fn whole(self, f: &Fragment, row: u32, col: u32) -> i128 {
-        read(self.ty.bits(), is_signed(self.ty), self.bits(f, row, col))
+    fn element_integer(self, f: &FragmentRegisters, row: u32, col: u32) -> i128 {
+        interpret_bits(self.ty.bits(), is_signed(self.ty), self.element_bits(f, row, col))
     }
 
-    fn number(self, f: &Fragment, row: u32, col: u32) -> Term {
-        Term::of(self.ty, self.bits(f, row, col) as u64)
+    fn element_term(self, f: &FragmentRegisters, row: u32, col: u32) -> ExactTerm {
+        ExactTerm::term_from_bits(self.ty, self.element_bits(f, row, col) as u64)
     }
 }
 
 /// The registers of `d`; with sparsity each lane has a word of metadata.
-pub(crate) fn product(
+pub(crate) fn mma_product(
     form: &MatrixProduct,
-    a: &Fragment,
-    b: &Fragment,
-    c: &Fragment,
+    a: &FragmentRegisters,
+    b: &FragmentRegisters,
+    c: &FragmentRegisters,
     metadata: &[u128],
-) -> Result<Fragment, String> {
+) -> Result<FragmentRegisters, String> {
     use MatrixType::*;
     if form.is_by_quad_pairs() {
-        return Ok(by_quad_pairs(form, [a, b, c]));
+        return Ok(product_by_quad_pairs(form, [a, b, c]));
     }
     let whole_rows;
     let a = match form.sparse {
         Some(sparse) => {
-            whole_rows = sparse::expand(form, sparse, a, metadata)?;
+            whole_rows = sparse::expand_sparse(form, sparse, a, metadata)?;
             &whole_rows
         }
         None => a,
     };
-    let to = Matrix::of(form, MatrixRole::D);
-    let mut d = vec![vec![0; to.registers()]; 32];
+    let to = FragmentMatrix::of_role(form, MatrixRole::D);
+    let mut d = vec![vec![0; to.registers_per_lane()]; 32];
     for (row, col) in (0..form.shape.m).flat_map(|row| (0..form.shape.n).map(move |col| (row, col))) {
         let bits = match form.a {
-            S8 | U8 | S4 | U4 | B1 => whole(form, [a, b, c], row, col),
-            F64 => double(form, [a, b, c], row, col),
-            _ => u128::from(float(form, [a, b, c], row, col)),
+            S8 | U8 | S4 | U4 | B1 => integer_sum(form, [a, b, c], row, col),
+            F64 => double_product(form, [a, b, c], row, col),
+            _ => u128::from(float_product(form, [a, b, c], row, col)),
         };
-        let (lane, register, i) = to.place(row, col);
+        let (lane, register, i) = to.element_place(row, col);
         d[lane][register] |= bits << (i * to.ty.bits());
     }
     Ok(d)
 }
 
-fn matrices(form: &MatrixProduct) -> [Matrix; 3] {
-    [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Matrix::of(form, role))
+fn operand_matrices(form: &MatrixProduct) -> [FragmentMatrix; 3] {
+    [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| FragmentMatrix::of_role(form, role))
 }
 
-fn whole(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u128 {
-    let [ma, mb, mc] = matrices(form);
+fn integer_sum(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
+    let [ma, mb, mc] = operand_matrices(form);
     let term = |k: u32| {
-        let (x, y) = (ma.whole(a, row, k), mb.whole(b, k, col));
+        let (x, y) = (ma.element_integer(a, row, k), mb.element_integer(b, k, col));
         match form.op {
             MatrixOp::Multiply => x * y,
             MatrixOp::XorPopc => x ^ y,
             MatrixOp::AndPopc => x & y,
         }
     };
-    let sum = mc.whole(c, row, col) + (0..form.shape.k).map(term).sum::<i128>();
-    if form.satfinite { clamp(32, true, sum) } else { truncate_bits(32, sum as u128) }
+    let sum = mc.element_integer(c, row, col) + (0..form.shape.k).map(term).sum::<i128>();
+    if form.satfinite { clamp_to_type(32, true, sum) } else { truncate_bits(32, sum as u128) }
 }
 
 /// A chain of fused multiply-adds with `k` ascending.
-fn double(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u128 {
-    let [ma, mb, mc] = matrices(form);
+fn double_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
+    let [ma, mb, mc] = operand_matrices(form);
     let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
-    let sum = (0..form.shape.k).fold(mc.bits(c, row, col) as u64, |sum, k| {
-        arithmetic(Op::Fma, F64, &mods, [ma.bits(a, row, k) as u64, mb.bits(b, k, col) as u64, sum])
+    let sum = (0..form.shape.k).fold(mc.element_bits(c, row, col) as u64, |sum, k| {
+        execute_arithmetic(
+            ArithOp::Fma,
+            F64,
+            &mods,
+            [ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64, sum],
+        )
     });
     if F64.is_nan(sum) { default_nan(F64).into() } else { sum.into() }
 }
 
-fn float(form: &MatrixProduct, [a, b, c]: [&Fragment; 3], row: u32, col: u32) -> u64 {
-    let [ma, mb, mc] = matrices(form);
+fn float_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u64 {
+    let [ma, mb, mc] = operand_matrices(form);
     // Products with elements that are not stored are not made.
     let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
     let step = if form.sparse.is_some() { 2 * dense } else { dense };
-    let mut sum = mc.number(c, row, col);
+    let mut sum = mc.element_term(c, row, col);
     let mut bits = 0;
     for first in (0..form.shape.k).step_by(step) {
         let mut terms = vec![sum];
         for k in first..form.shape.k.min(first + step as u32) {
-            terms.push(ma.number(a, row, k).times(mb.number(b, k, col)));
+            terms.push(ma.element_term(a, row, k).times_term(mb.element_term(b, k, col)));
         }
-        bits = total(&terms, if form.d == MatrixType::F16 { F16 } else { F32 });
-        sum = Term::of(form.d, bits);
+        bits = tensor_core_sum(&terms, if form.d == MatrixType::F16 { F16 } else { F32 });
+        sum = ExactTerm::term_from_bits(form.d, bits);
     }
     bits
 }
 
 /// `mma.m8n8k4` of halves: each eight lanes, four and the four with numbers higher by 16, make a
 /// product of their own.
-fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&Fragment; 3]) -> Fragment {
-    let mut d = vec![vec![0; form.registers(MatrixRole::D)]; 32];
-    let half = |f: &Fragment, (lane, i): (usize, usize)| truncate_bits(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
+fn product_by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> FragmentRegisters {
+    let mut d = vec![vec![0; form.registers_per_lane(MatrixRole::D)]; 32];
+    let half =
+        |f: &FragmentRegisters, (lane, i): (usize, usize)| truncate_bits(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
     // Lane and element of an operand whose lines (rows of `a`, columns of `b`) run along k.
     let operand = |quad: usize, along_k: bool, line: usize, k: usize| {
         let lane = quad * 4 + line / 4 * 16;
@@ -193,16 +201,18 @@ fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&Fragment; 3]) -> Fragment {
     for (quad, row, col) in (0..4).flat_map(|q| (0..64).map(move |i| (q, i / 8, i % 8))) {
         let at = sum(quad, form.c, row, col);
         let first = if form.c == MatrixType::F16 { half(c, at) } else { c[at.0][at.1] as u64 };
-        let mut terms = vec![Term::of(form.c, first)];
+        let mut terms = vec![ExactTerm::term_from_bits(form.c, first)];
         for k in 0..4 {
             let x = half(a, operand(quad, form.a_layout == MatrixLayout::Row, row, k));
             let y = half(b, operand(quad, form.b_layout == MatrixLayout::Col, col, k));
-            terms.push(Term::of(MatrixType::F16, x).times(Term::of(MatrixType::F16, y)));
+            terms.push(
+                ExactTerm::term_from_bits(MatrixType::F16, x).times_term(ExactTerm::term_from_bits(MatrixType::F16, y)),
+            );
         }
         let (lane, i) = sum(quad, form.d, row, col);
         match form.d {
-            MatrixType::F16 => d[lane][i / 2] |= u128::from(total(&terms, F16)) << (i % 2 * 16),
-            _ => d[lane][i] = total(&terms, F32).into(),
+            MatrixType::F16 => d[lane][i / 2] |= u128::from(tensor_core_sum(&terms, F16)) << (i % 2 * 16),
+            _ => d[lane][i] = tensor_core_sum(&terms, F32).into(),
         }
     }
     d
@@ -210,7 +220,7 @@ fn by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&Fragment; 3]) -> Fragment {
 
 /// An element or a product of two.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Term {
+enum ExactTerm {
     Nan,
     /// True is negative.
     Infinity(bool),
@@ -222,9 +232,9 @@ enum Term {
     },
 }
 
-impl Term {
-    fn of(ty: MatrixType, bits: u64) -> Term {
-        let (f, bits): (Format, u64) = match ty {
+impl ExactTerm {
+    fn term_from_bits(ty: MatrixType, bits: u64) -> ExactTerm {
+        let (f, bits): (FloatFormat, u64) = match ty {
             MatrixType::F16 => (F16, bits),
             MatrixType::BF16 => (BF16, bits),
             MatrixType::TF32 => (TF32, bits >> 13),
@@ -232,10 +242,10 @@ impl Term {
             MatrixType::E5M2 => (F16, from_fp8(exact::E5M2, bits)),
             _ => (F32, bits),
         };
-        match decode(f, bits) {
-            Number::Nan => Term::Nan,
-            Number::Infinity(negative) => Term::Infinity(negative),
-            Number::Finite { negative, n, exp } => Term::Finite {
+        match decode_float(f, bits) {
+            DecodedFloat::Nan => ExactTerm::Nan,
+            DecodedFloat::Infinity(negative) => ExactTerm::Infinity(negative),
+            DecodedFloat::Finite { negative, n, exp } => ExactTerm::Finite {
                 n: if negative { -i128::from(n) } else { n.into() },
                 lowest: exp,
                 exponent: exp + i64::from(f.frac_bits),
@@ -243,8 +253,8 @@ impl Term {
         }
     }
 
-    fn times(self, other: Term) -> Term {
-        use Term::*;
+    fn times_term(self, other: ExactTerm) -> ExactTerm {
+        use ExactTerm::*;
         match (self, other) {
             (Nan, _) | (_, Nan) => Nan,
             (Infinity(s), Infinity(t)) => Infinity(s != t),
@@ -257,8 +267,8 @@ impl Term {
     }
 
     /// In units of `2^unit`, cut towards zero.
-    fn in_units(self, unit: i64) -> i128 {
-        let Term::Finite { n, lowest, .. } = self else { return 0 };
+    fn in_units_of(self, unit: i64) -> i128 {
+        let ExactTerm::Finite { n, lowest, .. } = self else { return 0 };
         match lowest - unit {
             up @ 0.. => n << up,
             down if down < -100 => 0,
@@ -268,32 +278,32 @@ impl Term {
 }
 
 /// The sum of terms as the tensor cores make it, in a format.
-fn total(terms: &[Term], f: Format) -> u64 {
-    let (plus, minus) = (terms.contains(&Term::Infinity(false)), terms.contains(&Term::Infinity(true)));
-    if terms.contains(&Term::Nan) || plus && minus {
+fn tensor_core_sum(terms: &[ExactTerm], f: FloatFormat) -> u64 {
+    let (plus, minus) = (terms.contains(&ExactTerm::Infinity(false)), terms.contains(&ExactTerm::Infinity(true)));
+    if terms.contains(&ExactTerm::Nan) || plus && minus {
         return default_nan(f);
     }
     if plus || minus {
-        return f.infinity() | if minus { f.sign() } else { 0 };
+        return f.infinity() | if minus { f.sign_bit() } else { 0 };
     }
     let exponents = terms.iter().filter_map(|t| match t {
-        Term::Finite { n, exponent, .. } if *n != 0 => Some(*exponent),
+        ExactTerm::Finite { n, exponent, .. } if *n != 0 => Some(*exponent),
         _ => None,
     });
     let unit = exponents.max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
-    let sum: i128 = terms.iter().map(|t| t.in_units(unit)).sum();
-    let x = Exact::dyadic(sum.unsigned_abs(), unit);
+    let sum: i128 = terms.iter().map(|t| t.in_units_of(unit)).sum();
+    let x = ExactMagnitude::from_dyadic(sum.unsigned_abs(), unit);
     if f == F16 {
-        return if sum == 0 { 0 } else { exact::round(f, Mode::Nearest, sum < 0, &x) };
+        return if sum == 0 { 0 } else { exact::round_to_format(f, RoundingMode::Nearest, sum < 0, &x) };
     }
-    let sign = if sum < 0 { f.sign() } else { 0 };
+    let sign = if sum < 0 { f.sign_bit() } else { 0 };
     // Single precision is cut, but what is too large becomes infinite.
     let top = 127 - sum.unsigned_abs().leading_zeros() as i64 + unit;
-    if sum != 0 && top > 127 { sign | f.infinity() } else { exact::round(f, Mode::Zero, sum < 0, &x) }
+    if sum != 0 && top > 127 { sign | f.infinity() } else { exact::round_to_format(f, RoundingMode::Zero, sum < 0, &x) }
 }
 
 /// `movmatrix.trans`: lane `i` holds two elements of row `i / 4`.
-pub(crate) fn transpose(words: &[u128]) -> Vec<u128> {
+pub(crate) fn movmatrix_transpose(words: &[u128]) -> Vec<u128> {
     let at = |row: usize, col: usize| truncate_bits(16, words[row * 4 + col / 2] >> (col % 2 * 16));
     (0..32).map(|lane| at(lane % 4 * 2, lane / 4) | at(lane % 4 * 2 + 1, lane / 4) << 16).collect()
 }

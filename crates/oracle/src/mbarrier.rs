@@ -36,32 +36,32 @@ impl Mbarrier {
     }
 
     /// Arrivals that it was made for, some of which may have been dropped since.
-    pub(crate) fn count(&self) -> u64 {
+    pub(crate) fn expected_arrivals(&self) -> u64 {
         self.count
     }
 
     /// Performs an operation with operand `a`; gives the state before, and whether the phase ended.
-    pub(crate) fn perform(&mut self, op: MbarrierOp, a: Option<u128>) -> Result<(u128, bool), String> {
+    pub(crate) fn perform_op(&mut self, op: MbarrierOp, a: Option<u128>) -> Result<(u128, bool), String> {
         let state = u128::from(self.phase) << PENDING_BITS | u128::from(self.pending);
         let number = || a.map(|a| a as u64).ok_or("an mbarrier operation without its number");
         let before = self.phase;
         match op {
-            MbarrierOp::ExpectTx => self.expect(number()?)?,
+            MbarrierOp::ExpectTx => self.expect_tx(number()?)?,
             MbarrierOp::CompleteTx => {
                 self.bytes -= number()? as i64;
-                self.end();
+                self.end_phase();
             }
             MbarrierOp::Arrive { drop, no_complete } => {
-                self.arrive(a.map_or(1, |a| a as u64), drop)?;
+                self.count_arrivals(a.map_or(1, |a| a as u64), drop)?;
                 if no_complete && self.phase != before {
                     return Err("mbarrier.arrive.noComplete completes the phase".into());
                 }
             }
             MbarrierOp::ArriveExpectTx { drop } => {
-                self.expect(number()?)?;
-                self.arrive(1, drop)?;
+                self.expect_tx(number()?)?;
+                self.count_arrivals(1, drop)?;
             }
-            MbarrierOp::CopiesArrive { noinc: true } => self.arrive(1, false)?,
+            MbarrierOp::CopiesArrive { noinc: true } => self.count_arrivals(1, false)?,
             // The arrival is added to those that the phase waits for, and comes at once.
             MbarrierOp::CopiesArrive { noinc: false } => {}
             MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Wait { .. } => {
@@ -76,22 +76,22 @@ impl Mbarrier {
         if parity { u128::from(self.phase & 1) != a & 1 } else { u128::from(self.phase) != a >> PENDING_BITS }
     }
 
-    fn expect(&mut self, n: u64) -> Result<(), String> {
+    fn expect_tx(&mut self, n: u64) -> Result<(), String> {
         self.bytes += n as i64;
         if self.bytes.unsigned_abs() > MAX_COUNT { Err("too many pending bytes".into()) } else { Ok(()) }
     }
 
-    fn arrive(&mut self, count: u64, drop: bool) -> Result<(), String> {
+    fn count_arrivals(&mut self, count: u64, drop: bool) -> Result<(), String> {
         if count == 0 || count > self.pending {
             return Err("more arrivals at an mbarrier than it expects".into());
         }
         self.pending -= count;
         self.expected -= if drop { count } else { 0 };
-        self.end();
+        self.end_phase();
         Ok(())
     }
 
-    fn end(&mut self) {
+    fn end_phase(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
             self.pending = self.expected;
             self.phase += 1;

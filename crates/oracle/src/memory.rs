@@ -6,7 +6,7 @@
 
 /// An access for the search for races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct RecordedAccess {
     /// Index of the thread in the grid.
     pub(crate) thread: u32,
     /// Number of its block.
@@ -17,9 +17,9 @@ pub(crate) struct Access {
     pub(crate) atomic: bool,
 }
 
-impl Access {
+impl RecordedAccess {
     /// Whether a later access `now` of another thread may happen at the same time.
-    fn races_with(&self, now: &Access) -> bool {
+    fn races_with(&self, now: &RecordedAccess) -> bool {
         let ordered = self.block == now.block && self.epoch < now.epoch;
         self.thread != now.thread && !ordered && !(self.atomic && now.atomic)
     }
@@ -27,45 +27,45 @@ impl Access {
 
 /// What is known of a byte.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cell {
+struct ByteCell {
     written: bool,
-    writer: Option<Access>,
-    reader: Option<Access>,
+    writer: Option<RecordedAccess>,
+    reader: Option<RecordedAccess>,
     /// Another thread than `reader` has read it too since the last barrier.
     has_other_readers: bool,
 }
 
 /// A piece of memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Region {
+pub(crate) struct MemoryRegion {
     /// Its first address.
     pub(crate) base: u64,
     /// Its contents.
     pub(crate) bytes: Vec<u8>,
     writable: bool,
-    cells: Vec<Cell>,
+    cells: Vec<ByteCell>,
 }
 
-impl Region {
+impl MemoryRegion {
     /// Memory with contents.
-    pub(crate) fn new(base: u64, bytes: Vec<u8>, writable: bool) -> Region {
-        let cells = vec![Cell { written: true, ..Cell::default() }; bytes.len()];
-        Region { base, bytes, writable, cells }
+    pub(crate) fn new(base: u64, bytes: Vec<u8>, writable: bool) -> MemoryRegion {
+        let cells = vec![ByteCell { written: true, ..ByteCell::default() }; bytes.len()];
+        MemoryRegion { base, bytes, writable, cells }
     }
 
     /// Memory that nobody has written.
-    pub(crate) fn unwritten(base: u64, size: usize) -> Region {
-        Region { base, bytes: vec![0; size], writable: true, cells: vec![Cell::default(); size] }
+    pub(crate) fn new_uninitialised(base: u64, size: usize) -> MemoryRegion {
+        MemoryRegion { base, bytes: vec![0; size], writable: true, cells: vec![ByteCell::default(); size] }
     }
 
     /// Where an access of `len` bytes at `address` begins, if it lies inside.
-    pub(crate) fn find(&self, address: u64, len: usize) -> Option<usize> {
+    pub(crate) fn offset_of(&self, address: u64, len: usize) -> Option<usize> {
         let at = usize::try_from(address.checked_sub(self.base)?).ok()?;
         (at.checked_add(len)? <= self.bytes.len()).then_some(at)
     }
 
     /// Reads bytes.
-    pub(crate) fn read(&mut self, at: usize, len: usize, access: Access) -> Result<u128, String> {
+    pub(crate) fn read_bytes(&mut self, at: usize, len: usize, access: RecordedAccess) -> Result<u128, String> {
         for cell in &mut self.cells[at..at + len] {
             if !cell.written {
                 return Err("reads memory that was never written".into());
@@ -81,15 +81,21 @@ impl Region {
     }
 
     /// Reads bytes for a texture, which sees only what was there before the launch.
-    pub(crate) fn fetch(&mut self, at: usize, len: usize, access: Access) -> Result<u128, String> {
+    pub(crate) fn fetch_texels(&mut self, at: usize, len: usize, access: RecordedAccess) -> Result<u128, String> {
         if self.cells[at..at + len].iter().any(|c| c.writer.is_some()) {
             return Err("a texture reads what the launch has written".into());
         }
-        self.read(at, len, access)
+        self.read_bytes(at, len, access)
     }
 
     /// Writes the low bytes of `value`.
-    pub(crate) fn write(&mut self, at: usize, len: usize, value: u128, access: Access) -> Result<(), String> {
+    pub(crate) fn write_bytes(
+        &mut self,
+        at: usize,
+        len: usize,
+        value: u128,
+        access: RecordedAccess,
+    ) -> Result<(), String> {
         if !self.writable {
             return Err("writes memory that is constant".into());
         }
@@ -111,15 +117,15 @@ impl Region {
     }
 }
 
-impl Region {
+impl MemoryRegion {
     /// Takes over the contents of a smaller region with the same base.
-    pub(crate) fn take_from(&mut self, old: &Region) {
+    pub(crate) fn take_from(&mut self, old: &MemoryRegion) {
         self.bytes[..old.bytes.len()].copy_from_slice(&old.bytes);
         self.cells[..old.cells.len()].copy_from_slice(&old.cells);
     }
 
     /// Gives up the end.
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub(crate) fn shrink_to(&mut self, len: usize) {
         self.bytes.truncate(len);
         self.cells.truncate(len);
     }

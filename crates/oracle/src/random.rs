@@ -8,12 +8,12 @@ impl Random {
     /// Starts from a seed.
     pub fn new(seed: u64) -> Random {
         let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d);
-        random.word();
+        random.next_word();
         random
     }
 
     /// 64 random bits.
-    pub fn word(&mut self) -> u64 {
+    pub fn next_word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -21,23 +21,23 @@ impl Random {
     }
 
     /// A number below `n`; 0 when there is none.
-    pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.word() % n as u64) as usize }
+    pub fn next_below(&mut self, n: usize) -> usize {
+        if n == 0 { 0 } else { (self.next_word() % n as u64) as usize }
     }
 
     /// True in one of `n` cases.
     pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
+        self.next_below(n) == 0
     }
 
     /// An element of a list that is not empty.
-    pub fn pick<'a, T: ?Sized>(&mut self, list: &'a [&'a T]) -> &'a T {
-        list[self.below(list.len())]
+    pub fn pick_from<'a, T: ?Sized>(&mut self, list: &'a [&'a T]) -> &'a T {
+        list[self.next_below(list.len())]
     }
 
     /// An index of `weights`, in proportion to them.
-    pub fn weighted(&mut self, weights: &[u32]) -> usize {
-        let mut at = self.below(weights.iter().sum::<u32>() as usize) as u32;
+    pub fn weighted_index(&mut self, weights: &[u32]) -> usize {
+        let mut at = self.next_below(weights.iter().sum::<u32>() as usize) as u32;
         weights
             .iter()
             .position(|&w| {
@@ -50,10 +50,10 @@ impl Random {
     }
 
     /// Bits that programs stumble over: small numbers, powers of two, edges of formats, noise.
-    pub fn interesting(&mut self, bits: u32) -> u64 {
+    pub fn edge_case_bits(&mut self, bits: u32) -> u64 {
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let word = self.word();
-        let value = match self.below(10) {
+        let word = self.next_word();
+        let value = match self.next_below(10) {
             0 => word % 5,
             1 => (word % 5).wrapping_neg(),
             2 => 1 << (word % u64::from(bits)),
@@ -69,9 +69,9 @@ impl Random {
 
     /// Bits of a float: special values and ones near each other.
     fn float(&mut self, bits: u32) -> u64 {
-        const F16: &[u64] =
+        const F16_EDGE_CASES: &[u64] =
             &[0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x7bff, 1, 0x8001, 0x3ff, 0x400, 0x3f80, 0x4000];
-        const F32: &[u64] = &[
+        const F32_EDGE_CASES: &[u64] = &[
             0,
             0x8000_0000,
             0x3f80_0000,
@@ -94,7 +94,7 @@ impl Random {
             0x3f00_0000,
             0x4000_0000,
         ];
-        const F64: &[u64] = &[
+        const F64_EDGE_CASES: &[u64] = &[
             0,
             1 << 63,
             0x3ff0 << 48,
@@ -113,14 +113,14 @@ impl Random {
             0x4340 << 48,
             0x47ef_ffff_f000_0000,
         ];
-        let word = self.word();
+        let word = self.next_word();
         let (list, one, frac) = match bits {
-            16 => (F16, 0x3c00, 10),
-            32 => (F32, 0x3f80_0000, 23),
-            _ => (F64, 0x3ff0 << 48, 52),
+            16 => (F16_EDGE_CASES, 0x3c00, 10),
+            32 => (F32_EDGE_CASES, 0x3f80_0000, 23),
+            _ => (F64_EDGE_CASES, 0x3ff0 << 48, 52),
         };
-        match self.below(3) {
-            0 => list[self.below(list.len())],
+        match self.next_below(3) {
+            0 => list[self.next_below(list.len())],
             // A number of moderate size with few or many digits.
             1 => {
                 let exponent = (word >> 8) % 12;

@@ -7,10 +7,10 @@ mod textures;
 
 use crate::exact::F64;
 use crate::int::truncate_bits;
-use crate::machine::{Grid, function_address};
+use crate::machine::{GridState, function_address};
 use crate::mbarrier::Mbarrier;
-use crate::memory::{Access, Region};
-use crate::pure::{self, Operands};
+use crate::memory::{MemoryRegion, RecordedAccess};
+use crate::pure_instructions::{self, OperandSource};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const SHARED_WINDOW: u64 = 0x0100 << 48;
 /// Generic addresses of a thread's local memory begin here.
 const LOCAL_WINDOW: u64 = 0x0200 << 48;
 /// Size of both windows.
-const WINDOW: u64 = 1 << 32;
+const WINDOW_BYTES: u64 = 1 << 32;
 /// Calls that may be open at once.
 const MAX_DEPTH: usize = 64;
 /// Local memory begins at a number that is no shared offset, so that mixing the two up shows.
@@ -27,7 +27,7 @@ const LOCAL_BASE: u64 = 0x1000;
 
 /// What a thread waits for: the statement it stands at says more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ThreadState {
     /// It can go on.
     Ready,
     /// It stands at a warp operation with this member mask.
@@ -36,7 +36,7 @@ pub(crate) enum State {
     Activemask,
     /// It stands at a barrier: number, threads that it counts.
     Barrier(u32, Option<u32>),
-    /// It waits for the phase of an `mbarrier` to end.
+    /// It waits for the phase of an `execute_mbarrier` to end.
     Mbarrier,
     /// It has exited.
     Done,
@@ -44,7 +44,7 @@ pub(crate) enum State {
 
 /// A call in progress.
 #[derive(Debug, Clone)]
-struct Frame {
+struct CallFrame {
     function: usize,
     pc: usize,
     /// `None` was never written.
@@ -61,12 +61,12 @@ struct Frame {
 
 /// A thread of the running block.
 #[derive(Debug, Clone)]
-pub(crate) struct Thread<'m> {
+pub(crate) struct SimThread<'m> {
     module: &'m Module,
-    frames: Vec<Frame>,
-    local: Region,
+    frames: Vec<CallFrame>,
+    local: MemoryRegion,
     /// What it waits for.
-    pub(crate) state: State,
+    pub(crate) state: ThreadState,
     /// Number in the block.
     pub(crate) number: u32,
     /// `%tid`
@@ -76,9 +76,9 @@ pub(crate) struct Thread<'m> {
 }
 
 /// The block as an instruction sees it.
-pub(crate) struct Block<'a> {
+pub(crate) struct SimBlock<'a> {
     /// The grid.
-    pub(crate) grid: &'a mut Grid,
+    pub(crate) grid: &'a mut GridState,
     /// `%ctaid`
     pub(crate) ctaid: [u32; 3],
     /// Number of the block.
@@ -86,74 +86,74 @@ pub(crate) struct Block<'a> {
     /// Barriers passed.
     pub(crate) epoch: u32,
     /// Shared memory.
-    pub(crate) shared: Region,
+    pub(crate) shared: MemoryRegion,
     /// Threads that have arrived at barriers without waiting, by number.
     pub(crate) arrivals: [u32; 16],
-    /// `mbarrier` objects by generic address.
+    /// `execute_mbarrier` objects by generic address.
     pub(crate) mbarriers: HashMap<u64, Mbarrier>,
 }
 
-impl Block<'_> {
-    /// Performs an operation on the `mbarrier` at `at`; gives its state before.
-    fn signal(&mut self, at: u64, op: MbarrierOp, a: Option<u128>) -> Result<u128, String> {
+impl SimBlock<'_> {
+    /// Performs an operation on the `execute_mbarrier` at `at`; gives its state before.
+    fn perform_on_mbarrier(&mut self, at: u64, op: MbarrierOp, a: Option<u128>) -> Result<u128, String> {
         let threads = u64::from(self.grid.block.iter().product::<u32>());
         let object = self.mbarriers.get_mut(&at).ok_or("uses what is no mbarrier")?;
-        let (state, ended) = object.perform(op, a)?;
-        self.epoch += u32::from(ended && object.count() >= threads);
+        let (state, ended) = object.perform_op(op, a)?;
+        self.epoch += u32::from(ended && object.expected_arrivals() >= threads);
         Ok(state)
     }
 }
 
 /// Reads operands of a thread.
-struct Reader<'a, 'm> {
-    thread: &'a Thread<'m>,
-    grid: &'a Grid,
+struct OperandReader<'a, 'm> {
+    thread: &'a SimThread<'m>,
+    grid: &'a GridState,
     ctaid: [u32; 3],
 }
 
-impl Operands for Reader<'_, '_> {
-    fn get(&self, operand: &Operand, bits: u32) -> Result<u128, String> {
+impl OperandSource for OperandReader<'_, '_> {
+    fn operand_bits(&self, operand: &Operand, bits: u32) -> Result<u128, String> {
         let value = match operand {
-            Operand::Reg(r) => self.thread.reg(*r)?,
+            Operand::Reg(r) => self.thread.read_register(*r)?,
             Operand::Int(i) => *i as i128 as u128,
             Operand::F32(x) => (*x).into(),
             Operand::F64(x) => (*x).into(),
-            Operand::Special(s) => self.special(*s)?.into(),
+            Operand::Special(s) => self.special_register(*s)?.into(),
             Operand::Address(symbol, offset) => {
-                (self.thread.address(self.grid, *symbol)?.wrapping_add_signed(*offset)).into()
+                (self.thread.symbol_address(self.grid, *symbol)?.wrapping_add_signed(*offset)).into()
             }
         };
         Ok(truncate_bits(bits, value))
     }
 
-    fn pred(&self, pred: &PredSrc) -> Result<bool, String> {
+    fn predicate_value(&self, pred: &PredSrc) -> Result<bool, String> {
         match pred {
-            PredSrc::Reg { reg, negated } => Ok((self.thread.reg(*reg)? != 0) != *negated),
+            PredSrc::Reg { reg, negated } => Ok((self.thread.read_register(*reg)? != 0) != *negated),
             PredSrc::Const(truth) => Ok(*truth),
         }
     }
 
-    fn carry(&self) -> Result<bool, String> {
-        self.thread.frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
+    fn carry_flag(&self) -> Result<bool, String> {
+        self.thread.current_frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
     }
 
     fn note_unspecified(&self) {
         self.grid.unspecified.set(true);
     }
 
-    fn size(&self, reg: Reg) -> u32 {
-        self.thread.function().map_or(0, |f| f.regs[reg.index()].ty.bits())
+    fn register_size(&self, reg: Reg) -> u32 {
+        self.thread.current_function().map_or(0, |f| f.regs[reg.index()].ty.bits())
     }
 }
 
-impl Reader<'_, '_> {
-    fn special(&self, s: SpecialReg) -> Result<u32, String> {
+impl OperandReader<'_, '_> {
+    fn special_register(&self, s: SpecialReg) -> Result<u32, String> {
         let lane = self.thread.number % 32;
-        let of = |v: [u32; 3], d: Dim| match d {
-            Dim::X => v[0],
-            Dim::Y => v[1],
-            Dim::Z => v[2],
-            Dim::W => 0,
+        let of = |v: [u32; 3], d: Dim3Component| match d {
+            Dim3Component::X => v[0],
+            Dim3Component::Y => v[1],
+            Dim3Component::Z => v[2],
+            Dim3Component::W => 0,
         };
         Ok(match s {
             SpecialReg::Tid(d) => of(self.thread.tid, d),
@@ -182,7 +182,7 @@ fn value_of(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |x, &b| x << 8 | u128::from(b))
 }
 
-impl<'m> Thread<'m> {
+impl<'m> SimThread<'m> {
     /// A thread at the beginning of a kernel.
     pub(crate) fn new(
         module: &'m Module,
@@ -192,102 +192,103 @@ impl<'m> Thread<'m> {
         tid: [u32; 3],
         global_number: u32,
     ) -> Result<Self, String> {
-        let local = Region::unwritten(LOCAL_BASE, 0);
-        let mut thread = Thread { module, frames: vec![], local, state: State::Ready, number, tid, global_number };
+        let local = MemoryRegion::new_uninitialised(LOCAL_BASE, 0);
+        let mut thread =
+            SimThread { module, frames: vec![], local, state: ThreadState::Ready, number, tid, global_number };
         let slices = module.functions[kernel].params.iter();
         let arguments: Option<Vec<Vec<u8>>> =
             slices.map(|p| params.get(p.offset as usize..(p.offset + p.size) as usize).map(<[u8]>::to_vec)).collect();
-        thread.enter(kernel, arguments.ok_or("the launch gives too few parameters")?)?;
+        thread.enter_function(kernel, arguments.ok_or("the launch gives too few parameters")?)?;
         Ok(thread)
     }
 
-    fn frame(&self) -> Result<&Frame, String> {
+    fn current_frame(&self) -> Result<&CallFrame, String> {
         self.frames.last().ok_or_else(|| "a finished thread goes on".into())
     }
 
-    fn frame_mut(&mut self) -> Result<&mut Frame, String> {
+    fn frame_mut(&mut self) -> Result<&mut CallFrame, String> {
         self.frames.last_mut().ok_or_else(|| "a finished thread goes on".into())
     }
 
-    fn function(&self) -> Result<&'m Function, String> {
+    fn current_function(&self) -> Result<&'m Function, String> {
         let module: &'m Module = self.module;
-        Ok(&module.functions[self.frame()?.function])
+        Ok(&module.functions[self.current_frame()?.function])
     }
 
     /// Where it stands: function and statement.
-    pub(crate) fn place(&self) -> (usize, usize) {
+    pub(crate) fn current_place(&self) -> (usize, usize) {
         self.frames.last().map_or((usize::MAX, 0), |f| (f.function, f.pc))
     }
 
     /// The statement it stands at; none at the end of the body.
-    pub(crate) fn statement(&self) -> Result<Option<&'m Statement>, String> {
-        let pc = self.frame()?.pc;
-        Ok(self.function()?.body.get(pc))
+    pub(crate) fn current_statement(&self) -> Result<Option<&'m Statement>, String> {
+        let pc = self.current_frame()?.pc;
+        Ok(self.current_function()?.body.get(pc))
     }
 
-    fn reg(&self, reg: Reg) -> Result<u128, String> {
-        let value = self.frame()?.regs[reg.index()];
+    fn read_register(&self, reg: Reg) -> Result<u128, String> {
+        let value = self.current_frame()?.regs[reg.index()];
         value.ok_or_else(|| {
-            format!("reads {} before it was written", self.function().map_or("", |f| &f.regs[reg.index()].name))
+            format!("reads {} before it was written", self.current_function().map_or("", |f| &f.regs[reg.index()].name))
         })
     }
 
     /// Writes a register.
-    pub(crate) fn set(&mut self, reg: Reg, value: u128) -> Result<(), String> {
-        let bits = self.function()?.regs[reg.index()].ty.bits();
+    pub(crate) fn write_register(&mut self, reg: Reg, value: u128) -> Result<(), String> {
+        let bits = self.current_function()?.regs[reg.index()].ty.bits();
         self.frame_mut()?.regs[reg.index()] = Some(truncate_bits(bits, value));
         Ok(())
     }
 
     /// Reads an operand.
-    pub(crate) fn get(&self, block: &Block<'_>, operand: &Operand, bits: u32) -> Result<u128, String> {
-        self.reader(block).get(operand, bits)
+    pub(crate) fn read_operand(&self, block: &SimBlock<'_>, operand: &Operand, bits: u32) -> Result<u128, String> {
+        self.operand_reader(block).operand_bits(operand, bits)
     }
 
     /// Reads a predicate.
-    pub(crate) fn pred(&self, block: &Block<'_>, pred: &PredSrc) -> Result<bool, String> {
-        self.reader(block).pred(pred)
+    pub(crate) fn read_predicate(&self, block: &SimBlock<'_>, pred: &PredSrc) -> Result<bool, String> {
+        self.operand_reader(block).predicate_value(pred)
     }
 
-    fn reader<'a>(&'a self, block: &'a Block<'_>) -> Reader<'a, 'm> {
-        Reader { thread: self, grid: block.grid, ctaid: block.ctaid }
+    fn operand_reader<'a>(&'a self, block: &'a SimBlock<'_>) -> OperandReader<'a, 'm> {
+        OperandReader { thread: self, grid: block.grid, ctaid: block.ctaid }
     }
 
     /// Whether the guard of a statement holds.
-    fn guarded(&self, statement: &Statement) -> Result<bool, String> {
+    fn guard_holds(&self, statement: &Statement) -> Result<bool, String> {
         match statement.guard {
-            Some(Guard { reg, negated }) => Ok((self.reg(reg)? != 0) != negated),
+            Some(Guard { reg, negated }) => Ok((self.read_register(reg)? != 0) != negated),
             None => Ok(true),
         }
     }
 
     /// Goes to the next statement.
-    pub(crate) fn advance(&mut self) -> Result<(), String> {
+    pub(crate) fn next_statement(&mut self) -> Result<(), String> {
         self.frame_mut()?.pc += 1;
         Ok(())
     }
 
-    fn jump(&mut self, label: Label) -> Result<(), String> {
-        self.frame_mut()?.pc = self.function()?.label_targets[label.index()] as usize;
+    fn jump_to_label(&mut self, label: Label) -> Result<(), String> {
+        self.frame_mut()?.pc = self.current_function()?.label_targets[label.index()] as usize;
         Ok(())
     }
 
     /// Executes the next statement, or begins to wait at it.
-    pub(crate) fn step(&mut self, block: &mut Block<'_>) -> Result<(), String> {
-        let Some(statement) = self.statement()? else { return self.leave() };
-        if !self.guarded(statement)? {
-            return self.advance();
+    pub(crate) fn execute_next(&mut self, block: &mut SimBlock<'_>) -> Result<(), String> {
+        let Some(statement) = self.current_statement()? else { return self.return_or_end() };
+        if !self.guard_holds(statement)? {
+            return self.next_statement();
         }
         match &statement.inst {
-            Inst::Bra { target, .. } => self.jump(*target),
+            Inst::Bra { target, .. } => self.jump_to_label(*target),
             Inst::Brx { index, targets } => {
-                let index = self.reg(*index)? as usize;
-                self.jump(*targets.get(index).ok_or("a branch index is out of range")?)
+                let index = self.read_register(*index)? as usize;
+                self.jump_to_label(*targets.get(index).ok_or("a branch index is out of range")?)
             }
-            Inst::Call { callee, args, .. } => self.call(block, callee, args),
-            Inst::Ret => self.leave(),
+            Inst::Call { callee, args, .. } => self.execute_call(block, callee, args),
+            Inst::Ret => self.return_or_end(),
             Inst::Exit => {
-                self.state = State::Done;
+                self.state = ThreadState::Done;
                 Ok(())
             }
             Inst::Trap | Inst::Brkpt => Err("executes a trap".into()),
@@ -297,129 +298,137 @@ impl<'m> Thread<'m> {
             | Inst::Redux { mask, .. }
             | Inst::Elect { mask, .. }
             | Inst::BarWarpSync { mask } => {
-                self.state = State::Warp(self.get(block, mask, 32)? as u32);
+                self.state = ThreadState::Warp(self.read_operand(block, mask, 32)? as u32);
                 Ok(())
             }
             Inst::Matrix(_) => {
-                self.state = State::Warp(u32::MAX);
+                self.state = ThreadState::Warp(u32::MAX);
                 Ok(())
             }
             Inst::Activemask { .. } => {
-                self.state = State::Activemask;
+                self.state = ThreadState::Activemask;
                 Ok(())
             }
             Inst::Bar { kind, id, count, .. } => {
-                let id = self.get(block, id, 32)? as u32;
-                let count = count.as_ref().map(|c| self.get(block, c, 32)).transpose()?;
+                let id = self.read_operand(block, id, 32)? as u32;
+                let count = count.as_ref().map(|c| self.read_operand(block, c, 32)).transpose()?;
                 if *kind == BarKind::Arrive {
                     *block.arrivals.get_mut(id as usize).ok_or("there are 16 barriers")? += 1;
-                    return self.advance();
+                    return self.next_statement();
                 }
-                self.state = State::Barrier(id, count.map(|c| c as u32));
+                self.state = ThreadState::Barrier(id, count.map(|c| c as u32));
                 Ok(())
             }
             Inst::Mbarrier { op: MbarrierOp::Wait { parity, .. }, space, dst, addr, a, .. } => {
-                let at = self.locate(block, *space, addr)?;
-                let a = a.as_ref().map_or(Ok(0), |a| self.get(block, a, 64))?;
+                let at = self.generic_address(block, *space, addr)?;
+                let a = a.as_ref().map_or(Ok(0), |a| self.read_operand(block, a, 64))?;
                 let object = block.mbarriers.get(&at).ok_or("waits for what is no mbarrier")?;
                 if !object.has_ended(*parity, a) {
-                    self.state = State::Mbarrier;
+                    self.state = ThreadState::Mbarrier;
                     return Ok(());
                 }
-                dst.map_or(Ok(()), |dst| self.set(dst, 1))?;
-                self.advance()
+                dst.map_or(Ok(()), |dst| self.write_register(dst, 1))?;
+                self.next_statement()
             }
             inst => {
-                self.execute(block, inst)?;
-                self.advance()
+                self.execute_inst(block, inst)?;
+                self.next_statement()
             }
         }
     }
 
-    fn execute(&mut self, block: &mut Block<'_>, inst: &Inst) -> Result<(), String> {
+    fn execute_inst(&mut self, block: &mut SimBlock<'_>, inst: &Inst) -> Result<(), String> {
         match inst {
             Inst::Mov { ty, dst, src } => {
-                let value = self.get(block, src, ty.bits())?;
-                self.set(*dst, value)
+                let value = self.read_operand(block, src, ty.bits())?;
+                self.write_register(*dst, value)
             }
             Inst::Cvta { space, to, ty, dst, src } => {
-                let value = self.get(block, src, ty.bits())? as u64;
+                let value = self.read_operand(block, src, ty.bits())? as u64;
                 let window = match space {
                     Space::Shared => SHARED_WINDOW,
                     Space::Local => LOCAL_WINDOW,
                     _ => 0,
                 };
-                self.set(*dst, if *to { value.wrapping_sub(window) } else { value.wrapping_add(window) }.into())
+                self.write_register(
+                    *dst,
+                    if *to { value.wrapping_sub(window) } else { value.wrapping_add(window) }.into(),
+                )
             }
             Inst::Isspacep { space, dst, a } => {
-                let address = self.get(block, a, 64)? as u64;
+                let address = self.read_operand(block, a, 64)? as u64;
                 let truth = match space {
-                    Space::Shared => address.wrapping_sub(SHARED_WINDOW) < WINDOW,
-                    Space::Local => address.wrapping_sub(LOCAL_WINDOW) < WINDOW,
+                    Space::Shared => address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES,
+                    Space::Local => address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES,
                     Space::Global => address < SHARED_WINDOW,
                     other => return Err(format!("the oracle does not know isspacep of {other:?}")),
                 };
-                self.set(*dst, truth.into())
+                self.write_register(*dst, truth.into())
             }
             Inst::Ld { space, ty, dsts, addr, .. } => {
-                let values = self.load(block, *space, addr, ty.bytes() as usize, dsts.len())?;
+                let values = self.load_values(block, *space, addr, ty.bytes() as usize, dsts.len())?;
                 for (dst, value) in dsts.iter().zip(values) {
                     let Some(dst) = dst else { continue };
-                    let wide = if ty.is_signed() { crate::int::read(ty.bits(), true, value) as u128 } else { value };
-                    self.set(*dst, wide)?;
+                    let wide =
+                        if ty.is_signed() { crate::int::interpret_bits(ty.bits(), true, value) as u128 } else { value };
+                    self.write_register(*dst, wide)?;
                 }
                 Ok(())
             }
             Inst::St { space, ty, addr, srcs, .. } => {
-                let values: Result<Vec<u128>, String> = srcs.iter().map(|s| self.get(block, s, ty.bits())).collect();
-                self.store(block, *space, addr, ty.bytes() as usize, &values?)
+                let values: Result<Vec<u128>, String> =
+                    srcs.iter().map(|s| self.read_operand(block, s, ty.bits())).collect();
+                self.store_values(block, *space, addr, ty.bytes() as usize, &values?)
             }
             Inst::Atom { space, op, ty, dst, addr, b, c, .. } => {
-                let b = self.get(block, b, ty.bits())?;
-                let c = c.as_ref().map_or(Ok(0), |c| self.get(block, c, ty.bits()))?;
-                let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
-                let old = self.access(block, address, n, true, None)?;
+                let b = self.read_operand(block, b, ty.bits())?;
+                let c = c.as_ref().map_or(Ok(0), |c| self.read_operand(block, c, ty.bits()))?;
+                let (n, address) = (ty.bytes() as usize, self.generic_address(block, *space, addr)?);
+                let old = self.access_memory(block, address, n, true, None)?;
                 // Sums in global memory flush subnormal numbers of single precision, in shared ones not.
-                let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW;
+                let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW_BYTES;
                 if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
                     block.grid.unspecified.set(true);
                 }
-                let new = crate::warp::combine(*op, *ty, flush, old, b, c)?;
-                self.access(block, address, n, true, Some(new))?;
-                dst.map_or(Ok(()), |dst| self.set(dst, old))
+                let new = crate::warp::combine_values(*op, *ty, flush, old, b, c)?;
+                self.access_memory(block, address, n, true, Some(new))?;
+                dst.map_or(Ok(()), |dst| self.write_register(dst, old))
             }
             Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
-                let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.pred(block, p))?;
-                let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.get(block, s, 32))?;
-                self.copy(block, dst, src, *size, if ignored { 0 } else { kept })
+                let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.read_predicate(block, p))?;
+                let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.read_operand(block, s, 32))?;
+                self.async_copy(block, dst, src, *size, if ignored { 0 } else { kept })
             }
             Inst::BulkCopy { .. } => self.bulk_copy(block, inst),
-            Inst::Texture(inst) => self.texture(block, inst),
+            Inst::Texture(inst) => self.execute_texture(block, inst),
             Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
-                let (n, address) = (ty.bytes() as usize, self.locate(block, *space, addr)?);
+                let (n, address) = (ty.bytes() as usize, self.generic_address(block, *space, addr)?);
                 if address % (n * srcs.len()) as u64 != 0 {
                     return Err(format!("an atomic of {} elements at {address:#x} is not aligned", srcs.len()));
                 }
                 // A source may be a destination too.
-                let values: Result<Vec<u128>, String> = srcs.iter().map(|s| self.get(block, s, ty.bits())).collect();
+                let values: Result<Vec<u128>, String> =
+                    srcs.iter().map(|s| self.read_operand(block, s, ty.bits())).collect();
                 for (i, b) in values?.into_iter().enumerate() {
                     let at = address + (i * n) as u64;
-                    let old = self.access(block, at, n, true, None)?;
-                    let new = crate::warp::combine(*op, *ty, true, old, b, 0)?;
-                    self.access(block, at, n, true, Some(new))?;
+                    let old = self.access_memory(block, at, n, true, None)?;
+                    let new = crate::warp::combine_values(*op, *ty, true, old, b, 0)?;
+                    self.access_memory(block, at, n, true, Some(new))?;
                     let dst = dsts.as_ref().and_then(|list| list[i]);
-                    dst.map_or(Ok(()), |dst| self.set(dst, old))?;
+                    dst.map_or(Ok(()), |dst| self.write_register(dst, old))?;
                 }
                 Ok(())
             }
-            Inst::Mbarrier { op, space, dst, addr, a, .. } => self.mbarrier(block, *op, *space, *dst, addr, a.as_ref()),
+            Inst::Mbarrier { op, space, dst, addr, a, .. } => {
+                self.execute_mbarrier(block, *op, *space, *dst, addr, a.as_ref())
+            }
             // One coherent memory and copies that are done at once leave these without effect.
             Inst::Fence(_) | Inst::Prefetch { .. } | Inst::Hint { .. } | Inst::Nanosleep { .. } => Ok(()),
             Inst::CpAsyncCommit | Inst::CpAsyncWait { .. } | Inst::BulkCommit | Inst::BulkWait { .. } => Ok(()),
             inst => {
-                let (writes, carry) = pure::eval(inst, &self.reader(block))?;
+                let (writes, carry) = pure_instructions::eval_pure(inst, &self.operand_reader(block))?;
                 for (dst, value) in writes {
-                    self.set(dst, value)?;
+                    self.write_register(dst, value)?;
                 }
                 if let Some(carry) = carry {
                     self.frame_mut()?.carry = Some(carry);
@@ -429,22 +438,22 @@ impl<'m> Thread<'m> {
         }
     }
 
-    /// An operation on an `mbarrier` that never waits. A phase for all threads of the block orders their
+    /// An operation on an `execute_mbarrier` that never waits. A phase for all threads of the block orders their
     /// accesses as a barrier does.
-    fn mbarrier(
+    fn execute_mbarrier(
         &mut self,
-        block: &mut Block<'_>,
+        block: &mut SimBlock<'_>,
         op: MbarrierOp,
         space: Space,
         dst: Option<Reg>,
         addr: &Addr,
         a: Option<&Operand>,
     ) -> Result<(), String> {
-        let at = self.locate(block, space, addr)?;
-        if at % 8 != 0 || at.wrapping_sub(SHARED_WINDOW) >= WINDOW {
+        let at = self.generic_address(block, space, addr)?;
+        if at % 8 != 0 || at.wrapping_sub(SHARED_WINDOW) >= WINDOW_BYTES {
             return Err(format!("an mbarrier at {at:#x}"));
         }
-        let a = a.map(|a| self.get(block, a, 32)).transpose()?;
+        let a = a.map(|a| self.read_operand(block, a, 32)).transpose()?;
         match op {
             MbarrierOp::Init => {
                 block.mbarriers.insert(at, Mbarrier::new(a.unwrap_or(0))?);
@@ -455,19 +464,19 @@ impl<'m> Thread<'m> {
             }
             _ => {}
         }
-        let state = block.signal(at, op, a)?;
-        dst.map_or(Ok(()), |dst| self.set(dst, state))
+        let state = block.perform_on_mbarrier(at, op, a)?;
+        dst.map_or(Ok(()), |dst| self.write_register(dst, state))
     }
 
     // ---- memory ----
 
     /// The address of a symbol in its own space.
-    fn address(&self, grid: &Grid, symbol: Symbol) -> Result<u64, String> {
-        let frame = self.frame()?;
+    fn symbol_address(&self, grid: &GridState, symbol: Symbol) -> Result<u64, String> {
+        let frame = self.current_frame()?;
         match symbol {
             Symbol::Func(f) => Ok(function_address(f)),
             Symbol::Global(v) => Ok(grid.variables[v.index()]),
-            Symbol::Local(v) => match self.function()?.vars[v.index()].space {
+            Symbol::Local(v) => match self.current_function()?.vars[v.index()].space {
                 Space::Local => Ok(frame.local[v.index()]),
                 Space::Shared => Ok(grid.shared_variables[&(frame.function, v.index())]),
                 other => Err(format!("the oracle does not know the address of a variable in {other:?}")),
@@ -480,30 +489,30 @@ impl<'m> Thread<'m> {
     fn space_of(&self, symbol: Symbol) -> Result<Space, String> {
         Ok(match symbol {
             Symbol::Global(v) => self.module.vars[v.index()].space,
-            Symbol::Local(v) => self.function()?.vars[v.index()].space,
+            Symbol::Local(v) => self.current_function()?.vars[v.index()].space,
             Symbol::Func(_) => Space::Global,
             Symbol::Param(_) | Symbol::Return(_) => Space::Param,
         })
     }
 
     /// The generic address of a memory operand.
-    pub(crate) fn locate(&self, block: &Block<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
+    pub(crate) fn generic_address(&self, block: &SimBlock<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
         let (base, space) = match addr.base {
             AddrBase::Reg(r) => {
-                let value = self.reg(r)? as u64;
+                let value = self.read_register(r)? as u64;
                 // A 32-bit register holds an offset in its space; generic ones have 64.
                 (value, space)
             }
             AddrBase::Symbol(s) => {
                 let home = self.space_of(s)?;
-                (self.address(block.grid, s)?, if space == Space::Generic { home } else { space })
+                (self.symbol_address(block.grid, s)?, if space == Space::Generic { home } else { space })
             }
             AddrBase::Absolute => (0, space),
         };
         let address = base.wrapping_add_signed(addr.offset);
         Ok(match space {
-            Space::Shared => SHARED_WINDOW + (address & (WINDOW - 1)),
-            Space::Local => LOCAL_WINDOW + (address & (WINDOW - 1)),
+            Space::Shared => SHARED_WINDOW + (address & (WINDOW_BYTES - 1)),
+            Space::Local => LOCAL_WINDOW + (address & (WINDOW_BYTES - 1)),
             _ => address,
         })
     }
@@ -523,9 +532,9 @@ impl<'m> Thread<'m> {
         bytes.ok_or_else(|| "no such parameter".into())
     }
 
-    fn load(
+    fn load_values(
         &mut self,
-        block: &mut Block<'_>,
+        block: &mut SimBlock<'_>,
         space: Space,
         addr: &Addr,
         size: usize,
@@ -537,16 +546,16 @@ impl<'m> Thread<'m> {
             let bytes = bytes.get(at..at + size * n).ok_or("reads beyond a parameter")?;
             return Ok(bytes.chunks(size).map(value_of).collect());
         }
-        let address = self.locate(block, space, addr)?;
+        let address = self.generic_address(block, space, addr)?;
         if address % (size * n) as u64 != 0 {
             return Err(format!("a load of {} bytes at {address:#x} is not aligned", size * n));
         }
-        (0..n).map(|i| self.access(block, address + (i * size) as u64, size, false, None)).collect()
+        (0..n).map(|i| self.access_memory(block, address + (i * size) as u64, size, false, None)).collect()
     }
 
-    fn store(
+    fn store_values(
         &mut self,
-        block: &mut Block<'_>,
+        block: &mut SimBlock<'_>,
         space: Space,
         addr: &Addr,
         size: usize,
@@ -561,38 +570,38 @@ impl<'m> Thread<'m> {
             }
             return Ok(());
         }
-        let address = self.locate(block, space, addr)?;
+        let address = self.generic_address(block, space, addr)?;
         if address % (size * values.len()) as u64 != 0 {
             return Err(format!("a store of {} bytes at {address:#x} is not aligned", size * values.len()));
         }
         for (i, &value) in values.iter().enumerate() {
-            self.access(block, address + (i * size) as u64, size, false, Some(value))?;
+            self.access_memory(block, address + (i * size) as u64, size, false, Some(value))?;
         }
         Ok(())
     }
 
     /// Reads, or writes when there is a value, `n` bytes at a generic address.
-    pub(crate) fn access(
+    pub(crate) fn access_memory(
         &mut self,
-        block: &mut Block<'_>,
+        block: &mut SimBlock<'_>,
         address: u64,
         n: usize,
         atomic: bool,
         value: Option<u128>,
     ) -> Result<u128, String> {
-        let access = Access { thread: self.global_number, block: block.number, epoch: block.epoch, atomic };
-        let (region, offset) = if address.wrapping_sub(SHARED_WINDOW) < WINDOW {
+        let access = RecordedAccess { thread: self.global_number, block: block.number, epoch: block.epoch, atomic };
+        let (region, offset) = if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES {
             (Some(&mut block.shared), address - SHARED_WINDOW)
-        } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW {
+        } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
             (Some(&mut self.local), address - LOCAL_WINDOW)
         } else {
-            (block.grid.memory.iter_mut().find(|r| r.find(address, n).is_some()), address)
+            (block.grid.memory.iter_mut().find(|r| r.offset_of(address, n).is_some()), address)
         };
-        let place = region.and_then(|r| r.find(offset, n).map(|at| (r, at)));
+        let place = region.and_then(|r| r.offset_of(offset, n).map(|at| (r, at)));
         let (region, at) = place.ok_or_else(|| format!("accesses {n} bytes at {address:#x}, where no memory is"))?;
         match value {
-            Some(value) => region.write(at, n, value, access).map(|()| value),
-            None => region.read(at, n, access),
+            Some(value) => region.write_bytes(at, n, value, access).map(|()| value),
+            None => region.read_bytes(at, n, access),
         }
         .map_err(|e| format!("{e} (address {address:#x}, thread {})", self.number))
     }

@@ -1,32 +1,33 @@
 //! What threads of a warp do together, and what atomics do to memory.
 
 use crate::exact::{BF16, F16, F32, F64};
-use crate::float::{self, Op};
+use crate::float::{self, ArithOp};
 use crate::int::{self, truncate_bits};
-use crate::matrix::{self, Fragment};
-use crate::thread::{Block, State, Thread};
+use crate::matrix::{self, FragmentRegisters};
+use crate::thread::{SimBlock, SimThread, ThreadState};
 use crate::tiles;
 use rtcg_ptx::ast::*;
 
 /// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`,
 /// and those of `.f64`, whose NaNs are then left as they are.
-pub(crate) fn combine(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
+pub(crate) fn combine_values(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
     let n = ty.bits();
-    let (x, y) = (int::read(n.min(64), ty.is_signed(), old), int::read(n.min(64), ty.is_signed(), b));
+    let (x, y) =
+        (int::interpret_bits(n.min(64), ty.is_signed(), old), int::interpret_bits(n.min(64), ty.is_signed(), b));
     let add = |f, s: u32| {
         let half = |v: u128| (v >> s) as u64 & if n == 64 { u64::MAX } else { (1 << f_bits(ty)) - 1 };
-        u128::from(float::arithmetic(Op::Add, f, &FpMods::default(), [half(old), half(b), 0])) << s
+        u128::from(float::execute_arithmetic(ArithOp::Add, f, &FpMods::default(), [half(old), half(b), 0])) << s
     };
     Ok(match (op, ty) {
         (AtomOp::Add, Type::F32) => {
             let mods = FpMods { ftz: flush, ..FpMods::default() };
-            float::arithmetic(Op::Add, F32, &mods, [old as u64, b as u64, 0]).into()
+            float::execute_arithmetic(ArithOp::Add, F32, &mods, [old as u64, b as u64, 0]).into()
         }
         (AtomOp::Add, Type::F64) if flush && F64.is_nan(b as u64) => b,
         (AtomOp::Add, Type::F64) if flush && F64.is_nan(old as u64) => old,
         // In shared memory the value found goes before the operand.
         (AtomOp::Add, Type::F64) => {
-            float::arithmetic(Op::Add, F64, &FpMods::default(), [b as u64, old as u64, 0]).into()
+            float::execute_arithmetic(ArithOp::Add, F64, &FpMods::default(), [b as u64, old as u64, 0]).into()
         }
         (AtomOp::Add, Type::F16) => add(F16, 0),
         (AtomOp::Add, Type::BF16) => add(BF16, 0),
@@ -69,17 +70,17 @@ fn f_bits(ty: Type) -> u32 {
 }
 
 /// Executes the warp operations that all their members have reached; says whether there was one.
-pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<bool, String> {
+pub(crate) fn resolve_warp_ops(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>) -> Result<bool, String> {
     let mut progress = false;
     for lane in 0..warp.len() {
-        let State::Warp(mask) = warp[lane].state else { continue };
+        let ThreadState::Warp(mask) = warp[lane].state else { continue };
         if mask >> lane & 1 == 0 {
             return Err("a thread executes a warp operation without being its member".into());
         }
-        let place = warp[lane].place();
+        let place = warp[lane].current_place();
         let members: Vec<usize> =
-            (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != State::Done).collect();
-        let here = |t: &Thread<'_>| t.state == State::Warp(mask) && t.place() == place;
+            (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != ThreadState::Done).collect();
+        let here = |t: &SimThread<'_>| t.state == ThreadState::Warp(mask) && t.current_place() == place;
         if members.iter().all(|&i| here(&warp[i])) {
             execute_collective(warp, block, &members)?;
             progress = true;
@@ -89,37 +90,38 @@ pub(crate) fn resolve(warp: &mut [Thread<'_>], block: &mut Block<'_>) -> Result<
 }
 
 /// Lanes that wait at one `activemask` see each other.
-pub(crate) fn resolve_activemask(warp: &mut [Thread<'_>]) -> Result<bool, String> {
-    let Some(first) = warp.iter().position(|t| t.state == State::Activemask) else { return Ok(false) };
-    let place = warp[first].place();
-    let lanes: Vec<usize> =
-        (0..warp.len()).filter(|&i| warp[i].state == State::Activemask && warp[i].place() == place).collect();
+pub(crate) fn resolve_activemask(warp: &mut [SimThread<'_>]) -> Result<bool, String> {
+    let Some(first) = warp.iter().position(|t| t.state == ThreadState::Activemask) else { return Ok(false) };
+    let place = warp[first].current_place();
+    let lanes: Vec<usize> = (0..warp.len())
+        .filter(|&i| warp[i].state == ThreadState::Activemask && warp[i].current_place() == place)
+        .collect();
     let mask = lanes.iter().fold(0, |m, &i| m | 1u128 << i);
     for &i in &lanes {
-        if let Some(Statement { inst: Inst::Activemask { dst }, .. }) = warp[i].statement()? {
-            warp[i].set(*dst, mask)?;
+        if let Some(Statement { inst: Inst::Activemask { dst }, .. }) = warp[i].current_statement()? {
+            warp[i].write_register(*dst, mask)?;
         }
         advance_thread(&mut warp[i])?;
     }
     Ok(true)
 }
 
-fn advance_thread(thread: &mut Thread<'_>) -> Result<(), String> {
-    thread.state = State::Ready;
-    thread.advance()
+fn advance_thread(thread: &mut SimThread<'_>) -> Result<(), String> {
+    thread.state = ThreadState::Ready;
+    thread.next_statement()
 }
 
 /// Executes one operation for all its members.
-fn execute_collective(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &[usize]) -> Result<(), String> {
-    let statement = warp[members[0]].statement()?.ok_or("a warp operation beyond the body")?;
+fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, members: &[usize]) -> Result<(), String> {
+    let statement = warp[members[0]].current_statement()?.ok_or("a warp operation beyond the body")?;
     if let (Inst::Matrix(matrix), 32) = (&statement.inst, members.len())
-        && let Some(writes) = tiles::execute(warp, block, matrix)?
+        && let Some(writes) = tiles::execute_transfer(warp, block, matrix)?
     {
-        return finish(warp, members, writes);
+        return write_member_results(warp, members, writes);
     }
     let block = &*block;
     let values = |operand: &Operand, bits: u32| -> Result<Vec<u128>, String> {
-        members.iter().map(|&i| warp[i].get(block, operand, bits)).collect()
+        members.iter().map(|&i| warp[i].read_operand(block, operand, bits)).collect()
     };
     let lanes = |truth: &dyn Fn(usize) -> bool| -> u128 {
         members.iter().enumerate().filter(|(k, _)| truth(*k)).fold(0, |m, (_, &i)| m | 1 << i)
@@ -128,7 +130,8 @@ fn execute_collective(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &
     let writes: Vec<Vec<(Reg, u128)>> = match &statement.inst {
         Inst::BarWarpSync { .. } => vec![vec![]; members.len()],
         Inst::Vote { mode, dst, pred, .. } => {
-            let truths: Result<Vec<bool>, String> = members.iter().map(|&i| warp[i].pred(block, pred)).collect();
+            let truths: Result<Vec<bool>, String> =
+                members.iter().map(|&i| warp[i].read_predicate(block, pred)).collect();
             let truths = truths?;
             all(
                 *dst,
@@ -159,7 +162,7 @@ fn execute_collective(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &
         Inst::Redux { op, ty, dst, a, .. } => {
             let v = values(a, ty.bits())?;
             let mut rest = v[1..].iter();
-            let result = rest.try_fold(v[0], |sum, &x| combine(*op, *ty, false, sum, x, 0));
+            let result = rest.try_fold(v[0], |sum, &x| combine_values(*op, *ty, false, sum, x, 0));
             all(*dst, result?)
         }
         Inst::Elect { dst, pred, .. } => {
@@ -182,33 +185,37 @@ fn execute_collective(warp: &mut [Thread<'_>], block: &mut Block<'_>, members: &
             writes
         }
         Inst::Matrix(matrix) if members.len() == 32 => {
-            let fragment = |list: &[Operand], ty: MatrixType| -> Result<Fragment, String> {
+            let fragment = |list: &[Operand], ty: MatrixType| -> Result<FragmentRegisters, String> {
                 let bits = ty.register_bits();
-                members.iter().map(|&i| list.iter().map(|o| warp[i].get(block, o, bits)).collect()).collect()
+                members.iter().map(|&i| list.iter().map(|o| warp[i].read_operand(block, o, bits)).collect()).collect()
             };
             match &**matrix {
                 MatrixInst::Product { form, d, a, b, c, metadata } => {
                     let [a, b, c] = [fragment(a, form.a)?, fragment(b, form.b)?, fragment(c, form.c)?];
                     let metadata = metadata.as_ref().map_or(Ok(vec![]), |m| values(m, 32))?;
-                    let result = matrix::product(form, &a, &b, &c, &metadata)?;
+                    let result = matrix::mma_product(form, &a, &b, &c, &metadata)?;
                     result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect()
                 }
                 MatrixInst::MovMatrix { dst, src } => {
-                    matrix::transpose(&values(src, 32)?).into_iter().map(|word| vec![(*dst, word)]).collect()
+                    matrix::movmatrix_transpose(&values(src, 32)?).into_iter().map(|word| vec![(*dst, word)]).collect()
                 }
                 other => return Err(format!("the oracle does not know {other:?}")),
             }
         }
         other => return Err(format!("the oracle does not know {other:?}")),
     };
-    finish(warp, members, writes)
+    write_member_results(warp, members, writes)
 }
 
 /// Writes the results of the members, which then go on.
-fn finish(warp: &mut [Thread<'_>], members: &[usize], writes: Vec<Vec<(Reg, u128)>>) -> Result<(), String> {
+fn write_member_results(
+    warp: &mut [SimThread<'_>],
+    members: &[usize],
+    writes: Vec<Vec<(Reg, u128)>>,
+) -> Result<(), String> {
     for (&i, list) in members.iter().zip(writes) {
         for (dst, value) in list {
-            warp[i].set(dst, value)?;
+            warp[i].write_register(dst, value)?;
         }
         advance_thread(&mut warp[i])?;
     }

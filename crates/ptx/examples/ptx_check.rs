@@ -18,10 +18,10 @@ fn main() -> std::io::Result<()> {
         let time = start.elapsed();
         let start = Instant::now();
         let functions = result.module.functions.iter().filter(|f| f.defined);
-        let blocks: usize = functions.map(|f| rtcg_ptx::Cfg::new(f).blocks.len()).sum();
+        let blocks: usize = functions.map(|f| rtcg_ptx::ControlFlowGraph::new(f).blocks.len()).sum();
         let graphs = start.elapsed();
         if print {
-            print!("{}", rtcg_ptx::print(&result.module));
+            print!("{}", rtcg_ptx::print_module(&result.module));
         }
         let statements: usize = result.module.functions.iter().map(|f| f.body.len()).sum();
         let (time, graphs) = (time.as_secs_f64() * 1e3, graphs.as_secs_f64() * 1e3);

@@ -5,7 +5,7 @@
 //! decides. So "run the block with the smallest number first" lets lanes meet again at the
 //! post-dominator, and a loop finishes before what follows it. Unreachable blocks are dropped.
 //!
-//! Calls and barriers do not end blocks; a consumer that needs them to says so to [`Cfg::build`].
+//! Calls and barriers do not end blocks; a consumer that needs them to says so to [`ControlFlowGraph::build_with_boundaries`].
 
 use crate::ast::*;
 use crate::liveness::{Liveness, RegSet};
@@ -74,7 +74,7 @@ impl Terminator {
         }
     }
 
-    fn map(&mut self, number: &[u32]) {
+    fn map_targets(&mut self, number: &[u32]) {
         let renumber = |id: &mut BlockId| *id = number[*id as usize];
         match self {
             Terminator::Jump(to) => renumber(to),
@@ -94,7 +94,7 @@ impl Terminator {
 
 /// A basic block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct BasicBlock {
     /// First statement in the body.
     pub start: u32,
     /// One past the last statement.
@@ -107,16 +107,16 @@ pub struct Block {
     pub predecessors: Vec<BlockId>,
 }
 
-impl Block {
+impl BasicBlock {
     /// The statements' range in the body.
-    pub fn range(&self) -> std::ops::Range<usize> {
+    pub fn statement_range(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
 /// A natural loop; loops with the same header are one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loop {
+pub struct NaturalLoop {
     /// Its only entry.
     pub header: BlockId,
     /// Blocks with an edge back to the header.
@@ -129,15 +129,15 @@ pub struct Loop {
 
 /// The control-flow graph of a function with what follows from it.
 #[derive(Debug, Clone)]
-pub struct Cfg {
+pub struct ControlFlowGraph {
     /// Blocks; the entry is number 0.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// Immediate dominator of each block; the entry's is itself.
     pub idom: Vec<BlockId>,
     /// Immediate post-dominator; `None` is the function's exit, also for endless loops.
     pub ipdom: Vec<Option<BlockId>>,
     /// Natural loops, outer ones before inner ones.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<NaturalLoop>,
     /// The innermost loop of each block, an index into `loops`.
     pub loop_of: Vec<Option<u32>>,
     /// Whether every retreating edge leads to a block that dominates its source.
@@ -145,33 +145,33 @@ pub struct Cfg {
     liveness: Liveness,
 }
 
-impl Cfg {
+impl ControlFlowGraph {
     /// The graph with the necessary boundaries only.
     pub fn new(function: &Function) -> Self {
-        Self::build(function, |_| BlockBoundary::default())
+        Self::build_with_boundaries(function, |_| BlockBoundary::default())
     }
 
     /// The graph with further boundaries where `split` wants them.
-    pub fn build(function: &Function, split: impl FnMut(&Statement) -> BlockBoundary) -> Self {
-        let blocks = cut(function, split);
+    pub fn build_with_boundaries(function: &Function, split: impl FnMut(&Statement) -> BlockBoundary) -> Self {
+        let blocks = split_statements(function, split);
         let first_order = depth_first(&blocks);
-        let mut blocks = renumber(blocks, &first_order);
-        link(&mut blocks);
-        let idom = dominators(&blocks);
+        let mut blocks = renumber_blocks(blocks, &first_order);
+        link_edges(&mut blocks);
+        let idom = immediate_dominators(&blocks);
         let loops = natural_loops(&blocks, &idom);
-        let order = contiguous_order(&blocks, &innermost(&loops, blocks.len()), &loops);
-        let mut blocks = renumber(blocks, &order);
-        link(&mut blocks);
-        let idom = dominators(&blocks);
+        let order = contiguous_order(&blocks, &innermost_loops(&loops, blocks.len()), &loops);
+        let mut blocks = renumber_blocks(blocks, &order);
+        link_edges(&mut blocks);
+        let idom = immediate_dominators(&blocks);
         let loops = natural_loops(&blocks, &idom);
         let reducible = (0..blocks.len() as u32).all(|from| {
             let retreating = blocks[from as usize].successors.iter().filter(|&&to| to <= from);
-            retreating.copied().all(|to| dominates(&idom, to, from))
+            retreating.copied().all(|to| tree_dominates(&idom, to, from))
         });
         let liveness = Liveness::new(function, &blocks);
-        Cfg {
+        ControlFlowGraph {
             ipdom: post_dominators(&blocks),
-            loop_of: innermost(&loops, blocks.len()),
+            loop_of: innermost_loops(&loops, blocks.len()),
             blocks,
             idom,
             loops,
@@ -182,12 +182,12 @@ impl Cfg {
 
     /// Whether every path from the entry to `b` goes through `a`; each block dominates itself.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
-        dominates(&self.idom, a, b)
+        tree_dominates(&self.idom, a, b)
     }
 
     /// The block that holds statement `index`, unless that is unreachable.
     pub fn block_of(&self, index: usize) -> Option<BlockId> {
-        let found = self.blocks.iter().position(|block| block.range().contains(&index));
+        let found = self.blocks.iter().position(|block| block.statement_range().contains(&index));
         found.map(|id| id as u32)
     }
 
@@ -219,7 +219,7 @@ fn ends_block(statement: &Statement) -> bool {
 }
 
 /// Cuts the body into blocks in the order of the text. Block 0 begins the body.
-fn cut(function: &Function, mut split: impl FnMut(&Statement) -> BlockBoundary) -> Vec<Block> {
+fn split_statements(function: &Function, mut split: impl FnMut(&Statement) -> BlockBoundary) -> Vec<BasicBlock> {
     let n = function.body.len();
     let mut leader = vec![false; n + 1];
     leader[0] = true;
@@ -245,14 +245,20 @@ fn cut(function: &Function, mut split: impl FnMut(&Statement) -> BlockBoundary) 
         let last = if end > start { function.body.get(end - 1) } else { None };
         let terminator = match last {
             None => Terminator::Exit,
-            Some(last) => terminator(last, id as u32 + 1, |label| block_at[position(label)]),
+            Some(last) => block_terminator(last, id as u32 + 1, |label| block_at[position(label)]),
         };
-        Block { start: start as u32, end: end as u32, terminator, successors: Vec::new(), predecessors: Vec::new() }
+        BasicBlock {
+            start: start as u32,
+            end: end as u32,
+            terminator,
+            successors: Vec::new(),
+            predecessors: Vec::new(),
+        }
     };
     starts.iter().enumerate().map(block).collect()
 }
 
-fn terminator(last: &Statement, next: BlockId, block_of: impl Fn(Label) -> BlockId) -> Terminator {
+fn block_terminator(last: &Statement, next: BlockId, block_of: impl Fn(Label) -> BlockId) -> Terminator {
     match (&last.inst, last.guard) {
         (Inst::Bra { target, .. }, None) => Terminator::Jump(block_of(*target)),
         (Inst::Bra { target, .. }, Some(guard)) => {
@@ -270,7 +276,7 @@ fn terminator(last: &Statement, next: BlockId, block_of: impl Fn(Label) -> Block
 }
 
 /// Reachable blocks in reverse post-order of a depth-first walk.
-fn depth_first(blocks: &[Block]) -> Vec<u32> {
+fn depth_first(blocks: &[BasicBlock]) -> Vec<u32> {
     let successors = |id: u32| {
         let mut list = Vec::new();
         blocks[id as usize].terminator.for_each_successor(|to| list.push(to));
@@ -298,17 +304,17 @@ fn depth_first(blocks: &[Block]) -> Vec<u32> {
 }
 
 /// Keeps the blocks of `order`, in that order.
-fn renumber(blocks: Vec<Block>, order: &[u32]) -> Vec<Block> {
+fn renumber_blocks(blocks: Vec<BasicBlock>, order: &[u32]) -> Vec<BasicBlock> {
     let mut number = vec![0u32; blocks.len()];
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
-    let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
-    let mut kept: Vec<Block> = order.iter().filter_map(|&old| blocks[old as usize].take()).collect();
-    kept.iter_mut().for_each(|block| block.terminator.map(&number));
+    let mut blocks: Vec<Option<BasicBlock>> = blocks.into_iter().map(Some).collect();
+    let mut kept: Vec<BasicBlock> = order.iter().filter_map(|&old| blocks[old as usize].take()).collect();
+    kept.iter_mut().for_each(|block| block.terminator.map_targets(&number));
     kept
 }
 
 /// Fills in successors and predecessors.
-fn link(blocks: &mut [Block]) {
+fn link_edges(blocks: &mut [BasicBlock]) {
     blocks.iter_mut().for_each(|block| block.predecessors.clear());
     for from in 0..blocks.len() {
         let mut successors = Vec::new();
@@ -320,10 +326,10 @@ fn link(blocks: &mut [Block]) {
     }
 }
 
-const NONE: u32 = u32::MAX;
+const NO_BLOCK: u32 = u32::MAX;
 
 /// Where the paths from `a` and `b` up the tree meet; both are known.
-fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
+fn common_dominator(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         while a > b {
             a = idom[a as usize];
@@ -336,15 +342,15 @@ fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
 }
 
 /// Immediate dominators (Cooper, Harvey and Kennedy); the numbering is a reverse post-order.
-fn dominators(blocks: &[Block]) -> Vec<u32> {
-    let mut idom = vec![NONE; blocks.len()];
+fn immediate_dominators(blocks: &[BasicBlock]) -> Vec<u32> {
+    let mut idom = vec![NO_BLOCK; blocks.len()];
     idom[0] = 0;
     let mut changed = true;
     while changed {
         changed = false;
         for id in 1..blocks.len() {
-            let known = blocks[id].predecessors.iter().copied().filter(|&p| idom[p as usize] != NONE);
-            let new = known.reduce(|a, b| meet(&idom, a, b)).unwrap_or(0);
+            let known = blocks[id].predecessors.iter().copied().filter(|&p| idom[p as usize] != NO_BLOCK);
+            let new = known.reduce(|a, b| common_dominator(&idom, a, b)).unwrap_or(0);
             changed |= idom[id] != new;
             idom[id] = new;
         }
@@ -352,7 +358,7 @@ fn dominators(blocks: &[Block]) -> Vec<u32> {
     idom
 }
 
-fn dominates(idom: &[u32], a: u32, mut b: u32) -> bool {
+fn tree_dominates(idom: &[u32], a: u32, mut b: u32) -> bool {
     while b > a {
         b = idom[b as usize];
     }
@@ -360,11 +366,11 @@ fn dominates(idom: &[u32], a: u32, mut b: u32) -> bool {
 }
 
 /// The same on the reversed graph, with a node 0 for the exit.
-fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
+fn post_dominators(blocks: &[BasicBlock]) -> Vec<Option<BlockId>> {
     let n = blocks.len();
     let leaves = |id: u32| matches!(blocks[id as usize].terminator, Terminator::Exit | Terminator::ExitIf { .. });
     // Reverse post-order of the reversed graph from the exit; blocks that never leave are absent.
-    let mut number = vec![NONE; n];
+    let mut number = vec![NO_BLOCK; n];
     let mut order = Vec::with_capacity(n);
     let mut seen = vec![false; n];
     let roots: Vec<u32> = (0..n as u32).filter(|&id| leaves(id)).collect();
@@ -390,32 +396,32 @@ fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
     }
     order.reverse();
     order.iter().enumerate().for_each(|(i, &id)| number[id as usize] = i as u32 + 1);
-    let mut tree = vec![NONE; order.len() + 1];
+    let mut tree = vec![NO_BLOCK; order.len() + 1];
     tree[0] = 0;
     let mut changed = true;
     while changed {
         changed = false;
         for (i, &id) in order.iter().enumerate() {
             let exit = leaves(id).then_some(0);
-            let after = blocks[id as usize].successors.iter().map(|&s| number[s as usize]).filter(|&s| s != NONE);
-            let known = exit.into_iter().chain(after).filter(|&s| tree[s as usize] != NONE);
-            let new = known.reduce(|a, b| meet(&tree, a, b)).unwrap_or(0);
+            let after = blocks[id as usize].successors.iter().map(|&s| number[s as usize]).filter(|&s| s != NO_BLOCK);
+            let known = exit.into_iter().chain(after).filter(|&s| tree[s as usize] != NO_BLOCK);
+            let new = known.reduce(|a, b| common_dominator(&tree, a, b)).unwrap_or(0);
             changed |= tree[i + 1] != new;
             tree[i + 1] = new;
         }
     }
     let of = |id: usize| match number[id] {
-        NONE => None,
+        NO_BLOCK => None,
         i => tree[i as usize].checked_sub(1).map(|parent| order[parent as usize]),
     };
     (0..n).map(of).collect()
 }
 
 /// Natural loops, outer ones first.
-fn natural_loops(blocks: &[Block], idom: &[u32]) -> Vec<Loop> {
-    let mut loops: Vec<Loop> = Vec::new();
+fn natural_loops(blocks: &[BasicBlock], idom: &[u32]) -> Vec<NaturalLoop> {
+    let mut loops: Vec<NaturalLoop> = Vec::new();
     for header in 0..blocks.len() as u32 {
-        let back = |&p: &u32| p >= header && dominates(idom, header, p);
+        let back = |&p: &u32| p >= header && tree_dominates(idom, header, p);
         let latches: Vec<u32> = blocks[header as usize].predecessors.iter().copied().filter(|p| back(p)).collect();
         if latches.is_empty() {
             continue;
@@ -429,7 +435,7 @@ fn natural_loops(blocks: &[Block], idom: &[u32]) -> Vec<Loop> {
             }
         }
         let members = (0..blocks.len() as u32).filter(|&id| inside[id as usize]).collect();
-        loops.push(Loop { header, latches, blocks: members, parent: None });
+        loops.push(NaturalLoop { header, latches, blocks: members, parent: None });
     }
     // A header comes after the headers of the loops around it, so parents stand before children.
     for inner in 0..loops.len() {
@@ -440,7 +446,7 @@ fn natural_loops(blocks: &[Block], idom: &[u32]) -> Vec<Loop> {
     loops
 }
 
-fn innermost(loops: &[Loop], n: usize) -> Vec<Option<u32>> {
+fn innermost_loops(loops: &[NaturalLoop], n: usize) -> Vec<Option<u32>> {
     let mut of = vec![None; n];
     for (i, l) in loops.iter().enumerate() {
         l.blocks.iter().for_each(|&id| of[id as usize] = Some(i as u32));
@@ -453,7 +459,7 @@ fn innermost(loops: &[Loop], n: usize) -> Vec<Option<u32>> {
 /// A block is ready when all its forward predecessors are placed. As the header of a natural loop
 /// dominates its blocks, these can all be placed before any block outside, so the innermost loop
 /// that is not complete always has a ready block (in reducible code).
-fn contiguous_order(blocks: &[Block], loop_of: &[Option<u32>], loops: &[Loop]) -> Vec<u32> {
+fn contiguous_order(blocks: &[BasicBlock], loop_of: &[Option<u32>], loops: &[NaturalLoop]) -> Vec<u32> {
     let mut waiting: Vec<usize> =
         (0u32..).zip(blocks).map(|(id, block)| block.predecessors.iter().filter(|&&p| p < id).count()).collect();
     // Ready blocks of each loop (the last entry: of none), by the order of the text.

@@ -38,14 +38,14 @@ impl Diagnostic {
     }
 
     /// `path:line:column: message`, then the source line.
-    pub fn render(&self, path: &str, source: &str) -> String {
-        let (line, column, text) = locate(source, self.span.start);
+    pub fn render_message(&self, path: &str, source: &str) -> String {
+        let (line, column, text) = line_and_column(source, self.span.start);
         format!("{path}:{line}:{column}: {}\n    {}", self.message, text.trim())
     }
 }
 
 /// Line and column (both from 1, the column in bytes) of a byte offset, and the text of its line.
-pub fn locate(source: &str, offset: u32) -> (u32, u32, &str) {
+pub fn line_and_column(source: &str, offset: u32) -> (u32, u32, &str) {
     let bytes = source.as_bytes();
     let at = (offset as usize).min(bytes.len());
     let start = bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);

@@ -11,7 +11,7 @@ pub(crate) type FxSet<K> = HashSet<K, BuildHasherDefault<FxHasher>>;
 pub(crate) struct FxHasher(u64);
 
 impl FxHasher {
-    fn word(&mut self, word: u64) {
+    fn hash_word(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
@@ -21,7 +21,7 @@ impl Hasher for FxHasher {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            self.word(u64::from_le_bytes(word));
+            self.hash_word(u64::from_le_bytes(word));
         }
     }
     fn finish(&self) -> u64 {

@@ -1,5 +1,5 @@
 //! Bytes to tokens. Every byte of the text belongs to at most one token; whatever is no token at
-//! all becomes [`Kind::Bad`], so that lexing itself cannot fail. The last token is [`Kind::Eof`].
+//! all becomes [`TokenKind::Bad`], so that lexing itself cannot fail. The last token is [`TokenKind::Eof`].
 //!
 //! A word after a dot is one token with its dot and with any `::` parts (`.L2::128B`), which is
 //! what makes opcodes, glued directives (`.reg.b32`) and `%tid.x` easy to read.
@@ -8,7 +8,7 @@ use crate::ast::Span;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// `add`, `%r1`, `$L_x`, `_`
     Ident,
     /// `.global`, `.L2::128B`, with the dot
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 /// A token and where it stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
@@ -40,35 +40,35 @@ impl Token {
     }
 }
 
-const WORD: u8 = 1;
-const SPACE: u8 = 2;
-const DIGIT: u8 = 4;
-const HEX: u8 = 8;
-const FIRST: u8 = 16;
+const WORD_CLASS: u8 = 1;
+const SPACE_CLASS: u8 = 2;
+const DIGIT_CLASS: u8 = 4;
+const HEX_CLASS: u8 = 8;
+const WORD_START_CLASS: u8 = 16;
 
-const fn classes() -> [u8; 256] {
+const fn byte_classes() -> [u8; 256] {
     let mut table = [0u8; 256];
     let mut i = 0;
     while i < 256 {
         let b = i as u8;
         let mut class = 0;
         if b.is_ascii_alphabetic() {
-            class |= WORD | FIRST;
+            class |= WORD_CLASS | WORD_START_CLASS;
         }
         if b.is_ascii_digit() {
-            class |= WORD | DIGIT;
+            class |= WORD_CLASS | DIGIT_CLASS;
         }
         if b.is_ascii_hexdigit() {
-            class |= HEX;
+            class |= HEX_CLASS;
         }
         if b == b'_' || b == b'$' {
-            class |= WORD | FIRST;
+            class |= WORD_CLASS | WORD_START_CLASS;
         }
         if b == b'%' {
-            class |= FIRST;
+            class |= WORD_START_CLASS;
         }
         if b == b' ' || b == b'\t' || b == b'\n' || b == b'\r' || b == 0 || b == 0x0b || b == 0x0c {
-            class |= SPACE;
+            class |= SPACE_CLASS;
         }
         table[i] = class;
         i += 1;
@@ -76,14 +76,14 @@ const fn classes() -> [u8; 256] {
     table
 }
 
-static CLASS: [u8; 256] = classes();
+static BYTE_CLASSES: [u8; 256] = byte_classes();
 
-fn is(b: u8, class: u8) -> bool {
-    CLASS[b as usize] & class != 0
+fn is_class(b: u8, class: u8) -> bool {
+    BYTE_CLASSES[b as usize] & class != 0
 }
 
 /// All tokens of `text`, which must be shorter than 4 GiB.
-pub(crate) fn lex(text: &str) -> Vec<Token> {
+pub(crate) fn tokenize(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(bytes.len() / 4 + 1);
     let mut lexer = Lexer { bytes, at: 0 };
@@ -92,7 +92,7 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
         let start = lexer.at;
         let kind = lexer.next_kind();
         tokens.push(Token { kind, start: start as u32, end: lexer.at as u32 });
-        if kind == Kind::Eof {
+        if kind == TokenKind::Eof {
             return tokens;
         }
     }
@@ -105,13 +105,13 @@ struct Lexer<'s> {
 
 impl Lexer<'_> {
     /// The byte `ahead` of the current one; 0 past the end.
-    fn peek(&self, ahead: usize) -> u8 {
+    fn peek_byte(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn take(&mut self, class: u8) -> usize {
+    fn take_while(&mut self, class: u8) -> usize {
         let start = self.at;
-        while self.at < self.bytes.len() && is(self.bytes[self.at], class) {
+        while self.at < self.bytes.len() && is_class(self.bytes[self.at], class) {
             self.at += 1;
         }
         self.at - start
@@ -119,11 +119,11 @@ impl Lexer<'_> {
 
     fn skip_blanks(&mut self) {
         loop {
-            self.take(SPACE);
-            if self.peek(0) != b'/' {
+            self.take_while(SPACE_CLASS);
+            if self.peek_byte(0) != b'/' {
                 return;
             }
-            match self.peek(1) {
+            match self.peek_byte(1) {
                 b'/' => {
                     let rest = &self.bytes[self.at..];
                     self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
@@ -138,108 +138,108 @@ impl Lexer<'_> {
         }
     }
 
-    fn next_kind(&mut self) -> Kind {
+    fn next_kind(&mut self) -> TokenKind {
         if self.at >= self.bytes.len() {
-            return Kind::Eof;
+            return TokenKind::Eof;
         }
-        let first = self.peek(0);
-        if is(first, DIGIT) {
-            return self.number();
+        let first = self.peek_byte(0);
+        if is_class(first, DIGIT_CLASS) {
+            return self.number_literal();
         }
         self.at += 1;
-        if is(first, FIRST) {
+        if is_class(first, WORD_START_CLASS) {
             // A lone `%` is the remainder operator of constant expressions.
-            if self.take(WORD) == 0 && first == b'%' {
-                return Kind::Punct(b'%');
+            if self.take_while(WORD_CLASS) == 0 && first == b'%' {
+                return TokenKind::Punct(b'%');
             }
-            return Kind::Ident;
+            return TokenKind::Ident;
         }
         match first {
-            b'.' if is(self.peek(0), WORD) => self.dotted(),
-            b'"' => self.string(),
-            b'!'..=b'~' => Kind::Punct(first),
-            _ => self.bad(),
+            b'.' if is_class(self.peek_byte(0), WORD_CLASS) => self.dotted_word(),
+            b'"' => self.string_literal(),
+            b'!'..=b'~' => TokenKind::Punct(first),
+            _ => self.non_ascii_run(),
         }
     }
 
-    fn dotted(&mut self) -> Kind {
-        self.take(WORD);
-        while self.peek(0) == b':' && self.peek(1) == b':' && is(self.peek(2), WORD) {
+    fn dotted_word(&mut self) -> TokenKind {
+        self.take_while(WORD_CLASS);
+        while self.peek_byte(0) == b':' && self.peek_byte(1) == b':' && is_class(self.peek_byte(2), WORD_CLASS) {
             self.at += 2;
-            self.take(WORD);
+            self.take_while(WORD_CLASS);
         }
-        Kind::Dot
+        TokenKind::Dot
     }
 
-    fn string(&mut self) -> Kind {
+    fn string_literal(&mut self) -> TokenKind {
         while self.at < self.bytes.len() {
             match self.bytes[self.at] {
                 b'"' => {
                     self.at += 1;
-                    return Kind::Str;
+                    return TokenKind::Str;
                 }
-                b'\n' => return Kind::Bad,
+                b'\n' => return TokenKind::Bad,
                 b'\\' => self.at += 2,
                 _ => self.at += 1,
             }
         }
         self.at = self.bytes.len();
-        Kind::Bad
+        TokenKind::Bad
     }
 
     /// The rest of a run of bytes outside ASCII, so that the token ends between characters.
-    fn bad(&mut self) -> Kind {
+    fn non_ascii_run(&mut self) -> TokenKind {
         while self.at < self.bytes.len() && self.bytes[self.at] >= 0x80 {
             self.at += 1;
         }
-        Kind::Bad
+        TokenKind::Bad
     }
 
-    fn number(&mut self) -> Kind {
-        let kind = match (self.peek(0), self.peek(1)) {
-            (b'0', b'x' | b'X') => self.radix(HEX),
-            (b'0', b'b' | b'B') => self.radix(DIGIT),
-            (b'0', b'f' | b'F') => self.bits(8, Kind::HexF32),
-            (b'0', b'd' | b'D') => self.bits(16, Kind::HexF64),
-            _ => self.decimal(),
+    fn number_literal(&mut self) -> TokenKind {
+        let kind = match (self.peek_byte(0), self.peek_byte(1)) {
+            (b'0', b'x' | b'X') => self.radix_literal(HEX_CLASS),
+            (b'0', b'b' | b'B') => self.radix_literal(DIGIT_CLASS),
+            (b'0', b'f' | b'F') => self.float_bits_literal(8, TokenKind::HexF32),
+            (b'0', b'd' | b'D') => self.float_bits_literal(16, TokenKind::HexF64),
+            _ => self.decimal_literal(),
         };
         // Letters glued to a number belong to it and spoil it.
-        if self.take(WORD) > 0 { Kind::Bad } else { kind }
+        if self.take_while(WORD_CLASS) > 0 { TokenKind::Bad } else { kind }
     }
 
-    fn radix(&mut self, digits: u8) -> Kind {
+    fn radix_literal(&mut self, digits: u8) -> TokenKind {
         self.at += 2;
-        let any = self.take(digits) > 0;
+        let any = self.take_while(digits) > 0;
         self.unsigned_suffix();
-        if any { Kind::Int } else { Kind::Bad }
+        if any { TokenKind::Int } else { TokenKind::Bad }
     }
 
-    fn bits(&mut self, digits: usize, kind: Kind) -> Kind {
+    fn float_bits_literal(&mut self, digits: usize, kind: TokenKind) -> TokenKind {
         self.at += 2;
-        if self.take(HEX) == digits { kind } else { Kind::Bad }
+        if self.take_while(HEX_CLASS) == digits { kind } else { TokenKind::Bad }
     }
 
     fn unsigned_suffix(&mut self) {
-        if self.peek(0) == b'U' {
+        if self.peek_byte(0) == b'U' {
             self.at += 1;
         }
     }
 
-    fn decimal(&mut self) -> Kind {
-        self.take(DIGIT);
-        let mut kind = Kind::Int;
-        if self.peek(0) == b'.' {
+    fn decimal_literal(&mut self) -> TokenKind {
+        self.take_while(DIGIT_CLASS);
+        let mut kind = TokenKind::Int;
+        if self.peek_byte(0) == b'.' {
             self.at += 1;
-            self.take(DIGIT);
-            kind = Kind::Float;
+            self.take_while(DIGIT_CLASS);
+            kind = TokenKind::Float;
         }
-        let sign = matches!(self.peek(1), b'+' | b'-') as usize;
-        if matches!(self.peek(0), b'e' | b'E') && is(self.peek(1 + sign), DIGIT) {
+        let sign = matches!(self.peek_byte(1), b'+' | b'-') as usize;
+        if matches!(self.peek_byte(0), b'e' | b'E') && is_class(self.peek_byte(1 + sign), DIGIT_CLASS) {
             self.at += 1 + sign;
-            self.take(DIGIT);
-            kind = Kind::Float;
+            self.take_while(DIGIT_CLASS);
+            kind = TokenKind::Float;
         }
-        if kind == Kind::Int {
+        if kind == TokenKind::Int {
             self.unsigned_suffix();
         }
         kind

@@ -16,8 +16,8 @@ mod print;
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub use cfg::Cfg;
-pub use diag::{Diagnostic, DiagnosticKind, locate};
+pub use cfg::ControlFlowGraph;
+pub use diag::{Diagnostic, DiagnosticKind, line_and_column};
 pub use liveness::RegSet;
 pub use parse::{ParseResult, parse};
-pub use print::print;
+pub use print::print_module;

@@ -1,7 +1,7 @@
 //! Which registers are live at the boundaries of blocks, and sets of registers.
 
 use crate::ast::*;
-use crate::cfg::Block;
+use crate::cfg::BasicBlock;
 
 /// A set of registers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,12 +16,12 @@ impl RegSet {
     }
 
     /// Whether the register is in the set.
-    pub fn contains(&self, reg: Reg) -> bool {
+    pub fn contains_reg(&self, reg: Reg) -> bool {
         self.words.get(reg.index() / 64).is_some_and(|word| word >> (reg.index() % 64) & 1 == 1)
     }
 
     /// Adds a register; says whether it was new.
-    pub fn insert(&mut self, reg: Reg) -> bool {
+    pub fn insert_reg(&mut self, reg: Reg) -> bool {
         let (at, bit) = (reg.index() / 64, 1 << (reg.index() % 64));
         if at >= self.words.len() {
             self.words.resize(at + 1, 0);
@@ -32,14 +32,14 @@ impl RegSet {
     }
 
     /// Takes a register out.
-    pub fn remove(&mut self, reg: Reg) {
+    pub fn remove_reg(&mut self, reg: Reg) {
         if let Some(word) = self.words.get_mut(reg.index() / 64) {
             *word &= !(1 << (reg.index() % 64));
         }
     }
 
     /// Adds all registers of another set of the same room.
-    pub fn union(&mut self, other: &RegSet) {
+    pub fn union_with(&mut self, other: &RegSet) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
         }
@@ -56,7 +56,7 @@ impl RegSet {
     }
 
     /// The registers in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
+    pub fn iter_regs(&self) -> impl Iterator<Item = Reg> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
@@ -77,9 +77,9 @@ pub(crate) struct Liveness {
 
 impl Liveness {
     /// Solves backwards; `blocks` are numbered against the flow, so few rounds are needed.
-    pub(crate) fn new(function: &Function, blocks: &[Block]) -> Self {
+    pub(crate) fn new(function: &Function, blocks: &[BasicBlock]) -> Self {
         let n = function.regs.len();
-        let effects: Vec<Effect> = blocks.iter().map(|block| Effect::of(function, block)).collect();
+        let effects: Vec<BlockEffect> = blocks.iter().map(|block| BlockEffect::of_block(function, block)).collect();
         let mut live_in = vec![RegSet::new(n); blocks.len()];
         let mut live_out = live_in.clone();
         let mut stale = vec![true; blocks.len()];
@@ -91,7 +91,7 @@ impl Liveness {
                     continue;
                 }
                 let mut out = RegSet::new(n);
-                blocks[id].successors.iter().for_each(|&to| out.union(&live_in[to as usize]));
+                blocks[id].successors.iter().for_each(|&to| out.union_with(&live_in[to as usize]));
                 let mut into = effects[id].uses.clone();
                 for ((word, out), defs) in into.words.iter_mut().zip(&out.words).zip(&effects[id].defs.words) {
                     *word |= out & !defs;
@@ -109,22 +109,22 @@ impl Liveness {
 }
 
 /// What a block does to registers as a whole.
-struct Effect {
+struct BlockEffect {
     /// Read before any write.
     uses: RegSet,
     /// Written for sure.
     defs: RegSet,
 }
 
-impl Effect {
-    fn of(function: &Function, block: &Block) -> Effect {
+impl BlockEffect {
+    fn of_block(function: &Function, block: &BasicBlock) -> BlockEffect {
         let n = function.regs.len();
-        let mut effect = Effect { uses: RegSet::new(n), defs: RegSet::new(n) };
+        let mut effect = BlockEffect { uses: RegSet::new(n), defs: RegSet::new(n) };
         let returns = function.returns.iter().filter_map(|param| param.reg);
-        for statement in function.body.get(block.range()).unwrap_or(&[]) {
+        for statement in function.body.get(block.statement_range()).unwrap_or(&[]) {
             let mut read = |reg: Reg| {
-                if !effect.defs.contains(reg) {
-                    effect.uses.insert(reg);
+                if !effect.defs.contains_reg(reg) {
+                    effect.uses.insert_reg(reg);
                 }
             };
             statement.for_each_use(&mut read);
@@ -132,13 +132,13 @@ impl Effect {
                 returns.clone().for_each(&mut read);
             }
             if statement.guard.is_none() {
-                statement.for_each_def(|reg| _ = effect.defs.insert(reg));
+                statement.for_each_def(|reg| _ = effect.defs.insert_reg(reg));
             }
         }
         if block.start == block.end || matches!(block.terminator, crate::cfg::Terminator::Exit) {
             let mut read = |reg: Reg| {
-                if !effect.defs.contains(reg) {
-                    effect.uses.insert(reg);
+                if !effect.defs.contains_reg(reg) {
+                    effect.uses.insert_reg(reg);
                 }
             };
             returns.for_each(&mut read);

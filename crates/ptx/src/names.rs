@@ -44,7 +44,7 @@ words!(/** Roundings. */ Rounding: rounding_of, rounding_name {
     Rni = "rni", Rzi = "rzi", Rmi = "rmi", Rpi = "rpi",
 });
 
-words!(/** Scopes. */ Scope: scope_of, scope_name { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" });
+words!(/** Scopes. */ MemoryScope: scope_of, scope_name { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" });
 
 words!(/** Atomic operations. */ AtomOp: atom_of, atom_name {
     Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
@@ -73,27 +73,27 @@ pub(crate) fn space_of(word: &str) -> Option<Space> {
     }
 }
 
-fn dim_of(word: &str) -> Option<Dim> {
+fn dim_of(word: &str) -> Option<Dim3Component> {
     Some(match word {
-        "x" => Dim::X,
-        "y" => Dim::Y,
-        "z" => Dim::Z,
-        "w" => Dim::W,
+        "x" => Dim3Component::X,
+        "y" => Dim3Component::Y,
+        "z" => Dim3Component::Z,
+        "w" => Dim3Component::W,
         _ => return None,
     })
 }
 
-fn dim_name(dim: Dim) -> &'static str {
+fn dim_name(dim: Dim3Component) -> &'static str {
     match dim {
-        Dim::X => "x",
-        Dim::Y => "y",
-        Dim::Z => "z",
-        Dim::W => "w",
+        Dim3Component::X => "x",
+        Dim3Component::Y => "y",
+        Dim3Component::Z => "z",
+        Dim3Component::W => "w",
     }
 }
 
 /// A number glued to a name, below `limit`.
-fn numbered(name: &str, prefix: &str, limit: u8) -> Option<u8> {
+fn number_after_prefix(name: &str, prefix: &str, limit: u8) -> Option<u8> {
     let digits = name.strip_prefix(prefix)?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     digits.parse().ok().filter(|&n| plain && n < limit)
@@ -116,14 +116,14 @@ pub(crate) fn special_of(name: &str, component: Option<&str>) -> Option<SpecialR
             _ => return None,
         });
     }
-    let plain = SCALARS.iter().find(|(word, _)| *word == name).map(|&(_, reg)| reg);
+    let plain = SCALAR_SPECIALS.iter().find(|(word, _)| *word == name).map(|&(_, reg)| reg);
     plain
-        .or_else(|| numbered(name, "%envreg", 32).map(Envreg))
-        .or_else(|| numbered(name, "%pm", 8).map(Pm))
-        .or_else(|| numbered(name, "%reserved_smem_offset_", 2).map(ReservedSmemOffset))
+        .or_else(|| number_after_prefix(name, "%envreg", 32).map(Envreg))
+        .or_else(|| number_after_prefix(name, "%pm", 8).map(Pm))
+        .or_else(|| number_after_prefix(name, "%reserved_smem_offset_", 2).map(ReservedSmemOffset))
 }
 
-const SCALARS: &[(&str, SpecialReg)] = &[
+const SCALAR_SPECIALS: &[(&str, SpecialReg)] = &[
     ("%laneid", SpecialReg::LaneId),
     ("%warpid", SpecialReg::WarpId),
     ("%nwarpid", SpecialReg::NWarpId),
@@ -169,7 +169,7 @@ pub(crate) fn special_name(reg: SpecialReg) -> String {
         Envreg(n) => format!("%envreg{n}"),
         Pm(n) => format!("%pm{n}"),
         ReservedSmemOffset(n) => format!("%reserved_smem_offset_{n}"),
-        _ => SCALARS.iter().find(|(_, r)| *r == reg).map_or(String::new(), |(word, _)| (*word).into()),
+        _ => SCALAR_SPECIALS.iter().find(|(_, r)| *r == reg).map_or(String::new(), |(word, _)| (*word).into()),
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn special_type(reg: SpecialReg) -> Type {
     }
 }
 
-words!(/** Shapes of textures and surfaces. */ Geometry: geometry_of, geometry_name {
+words!(/** Shapes of textures and surfaces. */ TextureGeometry: geometry_of, geometry_name {
     D1 = "1d", D2 = "2d", D3 = "3d", A1 = "a1d", A2 = "a2d", Cube = "cube", ACube = "acube",
 });
 
@@ -196,7 +196,7 @@ words!(/** Queries of `txq` and `suq`. */ TexQuery: query_of, query_name {
     AddrMode0 = "addr_mode_0", AddrMode1 = "addr_mode_1", AddrMode2 = "addr_mode_2",
 });
 
-words!(/** What surface accesses do out of bounds. */ Clamp: clamp_of, clamp_name {
+words!(/** What surface accesses do out of bounds. */ SurfaceClamp: clamp_of, clamp_name {
     Trap = "trap", Clamp = "clamp", Zero = "zero",
 });
 

@@ -22,14 +22,14 @@ fn check_enable(checks: &str) -> PyResult<()> {
 fn check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
     for finding in check::findings() {
-        list.append(record(py, &finding)?)?;
+        list.append(finding_to_dict(py, &finding)?)?;
     }
     Ok(list)
 }
 
-fn record<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyDict>> {
+fn finding_to_dict<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyDict>> {
     let d = PyDict::new(py);
-    d.set_item("kind", f.kind.name())?;
+    d.set_item("kind", f.kind.kind_name())?;
     d.set_item("kernel", &f.kernel)?;
     d.set_item("block", (f.block[0], f.block[1], f.block[2]))?;
     d.set_item("thread", (f.thread[0], f.thread[1], f.thread[2]))?;
@@ -57,7 +57,7 @@ fn record<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyDict>> {
 /// Forgets what was found.
 #[pyfunction]
 fn check_clear() {
-    check::clear();
+    check::clear_findings();
 }
 
 /// Sets the order in which threads run.
@@ -66,11 +66,11 @@ fn set_schedule(order: &str) -> PyResult<()> {
     let wanted = Schedule::parse(order).ok_or_else(|| {
         PyValueError::new_err(format!("schedule is {order:?}; expected normal, deterministic or chaos:SEED"))
     })?;
-    schedule::set(wanted);
+    schedule::set_schedule(wanted);
     Ok(())
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check_enable, m)?)?;
     m.add_function(wrap_pyfunction!(check_findings, m)?)?;
     m.add_function(wrap_pyfunction!(check_clear, m)?)?;

@@ -58,7 +58,7 @@ struct CompileOptions<'py>(
 );
 
 impl CompileOptions<'_> {
-    fn request(self) -> PyResult<CompileRequest> {
+    fn compile_request(self) -> PyResult<CompileRequest> {
         let CompileOptions(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) =
             self;
         let mut request = CompileRequest::new(source, target_here(binary_kind(&target)?)?);
@@ -91,7 +91,7 @@ impl PyProgram {
     #[new]
     #[pyo3(signature = (request, name_expressions = Vec::new()))]
     fn new(request: CompileOptions<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
-        let mut request = request.request()?;
+        let mut request = request.compile_request()?;
         request.name_expressions = name_expressions;
         Ok(Self(CppNames::new(request)))
     }
@@ -167,7 +167,7 @@ fn print_line(line: &str) {
     });
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_search_roots(m.py())?;
     rtcg::compile::set_printer(print_line);
     m.add_class::<PyProgram>()?;

@@ -1,37 +1,37 @@
 //! C types and NumPy's: the registry behind `rtcg.tools` and `rtcg._dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
-use crate::driver::arguments::number_of;
+use crate::driver::arguments::number_type_of_dtype;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
-use crate::pointer::own_memory;
+use crate::pointer::address_of_own_class;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
 use rtcg::array::GpuArray;
-use rtcg::codegen::carg::{Argument, CType, Form, TypeRegistry, parse_argument, parse_arguments};
-use rtcg::driver::signature::Number;
+use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
+use rtcg::driver::signature::NumberType;
 use rtcg::generators::{ArrayView, Value};
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
 /// The names of the process, and the dtypes that were registered, by their number.
-struct Registry {
+struct CTypeRegistry {
     types: TypeRegistry,
     dtypes: Vec<(Py<PyArrayDescr>, String)>,
 }
 
-static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+static CTYPE_REGISTRY: Mutex<Option<CTypeRegistry>> = Mutex::new(None);
 
-fn with_registry<T>(body: impl FnOnce(&mut Registry) -> T) -> T {
-    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    body(registry.get_or_insert_with(|| Registry { types: TypeRegistry::new(), dtypes: Vec::new() }))
+fn with_registry<T>(body: impl FnOnce(&mut CTypeRegistry) -> T) -> T {
+    let mut registry = CTYPE_REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    body(registry.get_or_insert_with(|| CTypeRegistry { types: TypeRegistry::new(), dtypes: Vec::new() }))
 }
 
-fn lookup(name: &str) -> PyResult<CType> {
+fn lookup_ctype(name: &str) -> PyResult<CType> {
     with_registry(|r| r.types.lookup(name)).ok_or_else(|| PyValueError::new_err(format!("unknown type '{name}'")))
 }
 
@@ -40,13 +40,13 @@ const VECTOR_NAMES: [&str; 12] =
 
 /// CUDA's vector types as NumPy's structures.
 fn vector_dtypes(py: Python<'_>) -> PyResult<&Vec<(Py<PyArrayDescr>, String)>> {
-    static VECTORS: PyOnceLock<Vec<(Py<PyArrayDescr>, String)>> = PyOnceLock::new();
-    VECTORS.get_or_try_init(py, || {
+    static VECTOR_DTYPES: PyOnceLock<Vec<(Py<PyArrayDescr>, String)>> = PyOnceLock::new();
+    VECTOR_DTYPES.get_or_try_init(py, || {
         let mut all = Vec::new();
         for base in VECTOR_NAMES {
             for components in 1..=4 {
                 let name = format!("{base}{components}");
-                let dtype = dtype_of_ctype(py, &lookup(&name)?)?.unbind();
+                let dtype = dtype_of_ctype(py, &lookup_ctype(&name)?)?.unbind();
                 all.push((dtype, name));
             }
         }
@@ -74,36 +74,36 @@ pub(crate) fn ctype_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType>
         ('c', 8) => "pycuda::complex<float>",
         ('c', 16) => "pycuda::complex<double>",
         ('V', 2) if dtype.getattr("name")?.eq("bfloat16")? => "__nv_bfloat16",
-        ('V', _) => return structure(py, dtype),
-        _ => return Err(unmapped(dtype)),
+        ('V', _) => return structure_ctype(py, dtype),
+        _ => return Err(unmapped_dtype_error(dtype)),
     };
-    lookup(name)
+    lookup_ctype(name)
 }
 
-fn unmapped(dtype: &Bound<'_, PyArrayDescr>) -> PyErr {
+fn unmapped_dtype_error(dtype: &Bound<'_, PyArrayDescr>) -> PyErr {
     PyValueError::new_err(format!("unable to map dtype '{dtype}' to a C type"))
 }
 
-fn structure(py: Python<'_>, dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType> {
+fn structure_ctype(py: Python<'_>, dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType> {
     let known =
         with_registry(|r| r.dtypes.iter().map(|(known, name)| (known.clone_ref(py), name.clone())).collect::<Vec<_>>());
     let vectors = vector_dtypes(py)?;
     let found = known.iter().chain(vectors).find(|(known, _)| known.bind(py).is_equiv_to(dtype));
-    found.map_or_else(|| Err(unmapped(dtype)), |(_, name)| lookup(name))
+    found.map_or_else(|| Err(unmapped_dtype_error(dtype)), |(_, name)| lookup_ctype(name))
 }
 
 /// NumPy's dtype of a C type.
 pub(crate) fn dtype_of_ctype<'py>(py: Python<'py>, ctype: &CType) -> PyResult<Bound<'py, PyArrayDescr>> {
     let size = ctype.itemsize;
     match ctype.form {
-        Form::Number(kind) => PyArrayDescr::new(py, format!("{kind}{size}")),
-        Form::BFloat16 => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr("bfloat16")?),
-        Form::Vector { kind, components } => {
+        CTypeForm::Number(kind) => PyArrayDescr::new(py, format!("{kind}{size}")),
+        CTypeForm::BFloat16 => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr("bfloat16")?),
+        CTypeForm::Vector { kind, components } => {
             let part = format!("{kind}{}", size / usize::from(components));
             let fields = ["x", "y", "z", "w"].into_iter().take(components.into()).map(|name| (name, &part));
             PyArrayDescr::new(py, PyList::new(py, fields)?.into_any())
         }
-        Form::Registered(number) => {
+        CTypeForm::Registered(number) => {
             let known = with_registry(|r| r.dtypes.get(number as usize).map(|(dtype, _)| dtype.clone_ref(py)));
             let name = &ctype.name;
             known
@@ -131,7 +131,7 @@ fn register_ctype<'py>(names: Vec<String>, dtype: Bound<'py, PyArrayDescr>) -> P
                 .map_err(|error| PyValueError::new_err(error.to_string()))?
             }
             None => {
-                let ctype = meaning.clone().ok_or_else(|| unmapped(&dtype))?;
+                let ctype = meaning.clone().ok_or_else(|| unmapped_dtype_error(&dtype))?;
                 with_registry(|r| r.types.alias(&name, &ctype))
                     .map_err(|error| PyValueError::new_err(error.to_string()))?;
                 ctype
@@ -151,7 +151,7 @@ fn register_ctype<'py>(names: Vec<String>, dtype: Bound<'py, PyArrayDescr>) -> P
 /// The dtype of a C name; raises ValueError for unknown names.
 #[pyfunction]
 fn dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDescr>> {
-    dtype_of_ctype(py, &lookup(name)?)
+    dtype_of_ctype(py, &lookup_ctype(name)?)
 }
 
 /// The C name of a dtype; raises ValueError for unknown dtypes.
@@ -209,14 +209,14 @@ fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
 /// An array argument with what its view borrows.
 pub(crate) enum ArrayHolder {
     Gpu(GpuArray),
-    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<Number> },
+    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<NumberType> },
 }
 
 impl ArrayHolder {
     /// A `GPUArray`, or anything with `__cuda_array_interface__`; `None` for other objects.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    pub(crate) fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<PyGpuArray>() {
-            let array = array.get().contents().array.clone();
+            let array = array.get().current_state().array.clone();
             array.check_memory().map_err(|error| array_error(object.py(), error))?;
             return Ok(Some(ArrayHolder::Gpu(array)));
         }
@@ -229,7 +229,7 @@ impl ArrayHolder {
         };
         let shape: Vec<usize> = item("shape")?.extract()?;
         let dtype = PyArrayDescr::new(object.py(), item("typestr")?)?;
-        let (itemsize, number) = (dtype.itemsize(), number_of(&dtype));
+        let (itemsize, number) = (dtype.itemsize(), number_type_of_dtype(&dtype));
         let strides = match interface.get_item("strides")?.filter(|s| !s.is_none()) {
             Some(strides) => strides.extract()?,
             None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides.into_vec(),
@@ -238,7 +238,7 @@ impl ArrayHolder {
         Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize, number }))
     }
 
-    pub(crate) fn view(&self) -> ArrayView<'_> {
+    pub(crate) fn array_view(&self) -> ArrayView<'_> {
         match self {
             ArrayHolder::Gpu(array) => ArrayView::from(array),
             ArrayHolder::Interface { ptr, shape, strides, itemsize, number } => {
@@ -262,9 +262,9 @@ pub(crate) enum HeldArgument<'py> {
 
 impl HeldArgument<'_> {
     /// The argument, whose length in elements is `n` where only an address is known.
-    pub(crate) fn value<'a>(&'a self, itemsize: usize, n: &'a [usize], strides: &'a [isize]) -> Value<'a> {
+    pub(crate) fn kernel_value<'a>(&'a self, itemsize: usize, n: &'a [usize], strides: &'a [isize]) -> Value<'a> {
         match self {
-            HeldArgument::Array(holder) => Value::Array(holder.view()),
+            HeldArgument::Array(holder) => Value::Array(holder.array_view()),
             HeldArgument::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
             HeldArgument::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
             HeldArgument::Address { ptr, context } => Value::Array(ArrayView {
@@ -283,37 +283,40 @@ impl HeldArgument<'_> {
 pub(crate) type PerArgument<T> = SmallVec<[T; 8]>;
 
 /// The arguments of a call, each by its declaration. Their number is checked by the core.
-pub(crate) fn hold_all<'py>(
+pub(crate) fn hold_arguments<'py>(
     declared: &[Argument],
     args: &Bound<'py, PyTuple>,
 ) -> PyResult<PerArgument<HeldArgument<'py>>> {
     args.iter()
         .enumerate()
         .map(|(at, object)| match declared.get(at) {
-            Some(argument) => hold(argument, &object),
+            Some(argument) => hold_argument(argument, &object),
             None => Ok(HeldArgument::Address { ptr: 0, context: 0 }),
         })
         .collect()
 }
 
-fn hold<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
+fn hold_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
     if !argument.is_vector {
         return scalar_bytes(argument, object);
     }
-    if let Some(holder) = ArrayHolder::of(object)? {
+    if let Some(holder) = ArrayHolder::from_object(object)? {
         return Ok(HeldArgument::Array(holder));
     }
-    if let Some((ptr, _)) = own_memory(object)? {
+    if let Some((ptr, _)) = address_of_own_class(object)? {
         let plain = object.cast::<PyDeviceAllocation>();
-        return Ok(HeldArgument::Address { ptr, context: plain.map_or(0, |memory| memory.get().0.context().number()) });
+        return Ok(HeldArgument::Address {
+            ptr,
+            context: plain.map_or(0, |memory| memory.get().0.context().handle_number()),
+        });
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
         return Ok(HeldArgument::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
     }
-    Err(expected(argument, object, "a GPUArray or another array on the device"))
+    Err(expected_error(argument, object, "a GPUArray or another array on the device"))
 }
 
-fn expected(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr {
+fn expected_error(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr {
     let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
     PyTypeError::new_err(format!(
         "argument '{}' is of type {kind}; expected {what} for '{}'",
@@ -323,7 +326,7 @@ fn expected(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr
 }
 
 /// Values of each call together with what stands for bare addresses: the shape of the first array.
-pub(crate) fn values<'a>(
+pub(crate) fn values_with_stand_ins<'a>(
     declared: &[Argument],
     held: &'a [HeldArgument<'_>],
     shape: &'a [usize],
@@ -333,7 +336,7 @@ pub(crate) fn values<'a>(
         .enumerate()
         .map(|(at, held)| {
             let itemsize = declared.get(at).map_or(0, |a| a.ctype.itemsize);
-            held.value(itemsize, shape, strides.get(at).map_or(&[], |s| s))
+            held.kernel_value(itemsize, shape, strides.get(at).map_or(&[], |s| s))
         })
         .collect()
 }
@@ -343,8 +346,9 @@ pub(crate) fn stand_in_layout(declared: &[Argument], held: &[HeldArgument<'_>]) 
     if !held.iter().any(|h| matches!(h, HeldArgument::Address { .. })) {
         return (Vec::new(), Vec::new());
     }
-    let first =
-        held.iter().find_map(|h| if let HeldArgument::Array(a) = h { Some(a.view().shape.to_vec()) } else { None });
+    let first = held
+        .iter()
+        .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().shape.to_vec()) } else { None });
     let shape = first.unwrap_or_default();
     let strides = declared
         .iter()
@@ -359,31 +363,31 @@ fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResul
     let mut bytes = [0u8; 16];
     let mut put = |src: &[u8]| bytes[..src.len()].copy_from_slice(src);
     match (ctype.form, ctype.itemsize) {
-        (Form::Number('f'), 4) => put(&(real(argument, object)? as f32).to_ne_bytes()),
-        (Form::Number('f'), 8) => put(&real(argument, object)?.to_ne_bytes()),
-        (Form::Number('f'), _) => put(&half::f16::from_f64(real(argument, object)?).to_ne_bytes()),
-        (Form::BFloat16, _) => put(&half::bf16::from_f64(real(argument, object)?).to_ne_bytes()),
-        (Form::Number('b'), _) => put(&[u8::from(object.is_truthy()?)]),
-        (Form::Number('c'), size) => {
-            let z = complex(argument, object)?;
+        (CTypeForm::Number('f'), 4) => put(&(real_value(argument, object)? as f32).to_ne_bytes()),
+        (CTypeForm::Number('f'), 8) => put(&real_value(argument, object)?.to_ne_bytes()),
+        (CTypeForm::Number('f'), _) => put(&half::f16::from_f64(real_value(argument, object)?).to_ne_bytes()),
+        (CTypeForm::BFloat16, _) => put(&half::bf16::from_f64(real_value(argument, object)?).to_ne_bytes()),
+        (CTypeForm::Number('b'), _) => put(&[u8::from(object.is_truthy()?)]),
+        (CTypeForm::Number('c'), size) => {
+            let z = complex_value(argument, object)?;
             if size == 8 {
                 put(&[(z.0 as f32).to_ne_bytes(), (z.1 as f32).to_ne_bytes()].concat());
             } else {
                 put(&[z.0.to_ne_bytes(), z.1.to_ne_bytes()].concat());
             }
         }
-        (Form::Number(kind), size) => put(&integer(argument, object, kind, size)?.to_ne_bytes()[..size]),
+        (CTypeForm::Number(kind), size) => put(&integer_value(argument, object, kind, size)?.to_ne_bytes()[..size]),
         _ => return structure_bytes(argument, object),
     }
     Ok(HeldArgument::Bytes(bytes, ctype.itemsize as u8))
 }
 
-fn real(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<f64> {
-    object.extract::<f64>().map_err(|_| expected(argument, object, "a real number"))
+fn real_value(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<f64> {
+    object.extract::<f64>().map_err(|_| expected_error(argument, object, "a real number"))
 }
 
-fn complex(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
-    let wrong = |_| expected(argument, object, "a number");
+fn complex_value(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    let wrong = |_| expected_error(argument, object, "a number");
     if object.is_instance_of::<PyFloat>() {
         return Ok((object.extract()?, 0.0));
     }
@@ -391,7 +395,7 @@ fn complex(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<(f64, f64
     Ok((number.getattr("real")?.extract()?, number.getattr("imag")?.extract()?))
 }
 
-fn integer(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, size: usize) -> PyResult<i128> {
+fn integer_value(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, size: usize) -> PyResult<i128> {
     let value: i128 = if let Ok(flag) = object.cast::<PyBool>() {
         flag.is_true().into()
     } else if let Ok(value) = object.extract::<i64>() {
@@ -400,9 +404,9 @@ fn integer(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, size: usi
         value.into()
     } else {
         // Arrays without axes, and numpy.bool, have no __index__ of their own.
-        let item = object.call_method0("item").map_err(|_| expected(argument, object, "an integer"))?;
+        let item = object.call_method0("item").map_err(|_| expected_error(argument, object, "an integer"))?;
         let number = item.extract::<i64>().map(i128::from).or_else(|_| item.extract::<bool>().map(i128::from));
-        number.map_err(|_| expected(argument, object, "an integer"))?
+        number.map_err(|_| expected_error(argument, object, "an integer"))?
     };
     let bits = 8 * size as u32;
     let range = if kind == 'u' { 0..=(1i128 << bits) - 1 } else { -(1i128 << (bits - 1))..=(1i128 << (bits - 1)) - 1 };
@@ -422,12 +426,12 @@ fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyRe
     let array = py.import("numpy")?.getattr("asarray")?.call1((object, dtype))?;
     let bytes = array.call_method0("tobytes")?.cast_into::<PyBytes>()?;
     if bytes.as_bytes().len() != argument.ctype.itemsize {
-        return Err(expected(argument, object, "one structure"));
+        return Err(expected_error(argument, object, "one structure"));
     }
     Ok(HeldArgument::Structure(bytes))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(register_ctype, m)?)?;
     m.add_function(wrap_pyfunction!(dtype_of_c_name, m)?)?;
     m.add_function(wrap_pyfunction!(c_name_of_dtype, m)?)?;

@@ -8,40 +8,40 @@ use crate::pointer::record_pointer_use;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rtcg::codegen::carg::CType;
-use rtcg::codegen::random::{Draw, Engine, sobol};
+use rtcg::codegen::c_declarations::CType;
+use rtcg::codegen::random::{Distribution, RandomEngine, sobol};
 use rtcg::generators::{Generator, Parameters, Sequential, Skip};
 
-fn engine_of(name: &str) -> PyResult<Engine> {
+fn engine_of(name: &str) -> PyResult<RandomEngine> {
     Ok(match name {
-        "philox" => Engine::Philox,
-        "threefry" => Engine::Threefry,
-        "xorwow" => Engine::Xorwow,
-        "mrg32k3a" => Engine::Mrg32k3a,
-        "sobol32" => Engine::Sobol32,
-        "sobol64" => Engine::Sobol64,
+        "philox" => RandomEngine::Philox,
+        "threefry" => RandomEngine::Threefry,
+        "xorwow" => RandomEngine::Xorwow,
+        "mrg32k3a" => RandomEngine::Mrg32k3a,
+        "sobol32" => RandomEngine::Sobol32,
+        "sobol64" => RandomEngine::Sobol64,
         _ => return Err(PyValueError::new_err(format!("unknown generator {name:?}"))),
     })
 }
 
-fn draw_of(name: &str) -> PyResult<Draw> {
+fn draw_of(name: &str) -> PyResult<Distribution> {
     Ok(match name {
-        "bits" => Draw::Bits,
-        "uniform" => Draw::Uniform,
-        "half_open" => Draw::HalfOpen,
-        "normal" => Draw::Normal,
-        "log_normal" => Draw::LogNormal,
-        "exponential" => Draw::Exponential,
-        "poisson" => Draw::Poisson,
-        "poisson_in_place" => Draw::PoissonInPlace,
-        "integers" => Draw::Integers,
+        "bits" => Distribution::Bits,
+        "uniform" => Distribution::Uniform,
+        "half_open" => Distribution::HalfOpen,
+        "normal" => Distribution::Normal,
+        "log_normal" => Distribution::LogNormal,
+        "exponential" => Distribution::Exponential,
+        "poisson" => Distribution::Poisson,
+        "poisson_in_place" => Distribution::PoissonInPlace,
+        "integers" => Distribution::Integers,
         _ => return Err(PyValueError::new_err(format!("unknown distribution {name:?}"))),
     })
 }
 
 /// An array with the C type of its elements.
-fn target(data: &Bound<'_, PyAny>) -> PyResult<(ArrayHolder, CType)> {
-    let holder = ArrayHolder::of(data)?.ok_or_else(|| {
+fn array_with_ctype(data: &Bound<'_, PyAny>) -> PyResult<(ArrayHolder, CType)> {
+    let holder = ArrayHolder::from_object(data)?.ok_or_else(|| {
         let kind = data.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("expected a GPUArray, got {kind}"))
     })?;
@@ -70,12 +70,12 @@ impl PyCounterGenerator {
         q: f64,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let (holder, element) = target(data)?;
+        let (holder, element) = array_with_ctype(data)?;
         let filled = self.0.fill(
             &current_context()?,
             draw_of(draw)?,
             &element,
-            &holder.view(),
+            &holder.array_view(),
             Parameters::Real(p, q),
             stream_of(stream),
         );
@@ -94,10 +94,16 @@ impl PyCounterGenerator {
         range: u64,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let (holder, element) = target(data)?;
+        let (holder, element) = array_with_ctype(data)?;
         let parameters = Parameters::Integer(low, range);
-        let filled =
-            self.0.fill(&current_context()?, Draw::Integers, &element, &holder.view(), parameters, stream_of(stream));
+        let filled = self.0.fill(
+            &current_context()?,
+            Distribution::Integers,
+            &element,
+            &holder.array_view(),
+            parameters,
+            stream_of(stream),
+        );
         filled.map_err(|error| generator_error(py, error))?;
         record_pointer_use(data, stream_of(stream));
         Ok(())
@@ -110,8 +116,8 @@ impl PyCounterGenerator {
         data: &Bound<'_, PyAny>,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let (holder, element) = target(data)?;
-        let filled = self.0.permutation(&current_context()?, &element, &holder.view(), stream_of(stream));
+        let (holder, element) = array_with_ctype(data)?;
+        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), stream_of(stream));
         filled.map_err(|error| generator_error(py, error))?;
         record_pointer_use(data, stream_of(stream));
         Ok(())
@@ -175,8 +181,9 @@ impl PySequential {
         q: f64,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let (holder, element) = target(data)?;
-        let filled = self.0.fill(draw_of(draw)?, &element, &holder.view(), Parameters::Real(p, q), stream_of(stream));
+        let (holder, element) = array_with_ctype(data)?;
+        let filled =
+            self.0.fill(draw_of(draw)?, &element, &holder.array_view(), Parameters::Real(p, q), stream_of(stream));
         filled.map_err(|error| generator_error(py, error))?;
         record_pointer_use(data, stream_of(stream));
         Ok(())
@@ -210,7 +217,7 @@ fn scramble_constants(count: usize) -> Vec<u64> {
     sobol::scramble_constants(count)
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyCounterGenerator>()?;
     m.add_class::<PySequential>()?;
     m.add_function(wrap_pyfunction!(sobol_vectors, m)?)?;

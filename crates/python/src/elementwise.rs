@@ -1,6 +1,6 @@
 //! `rtcg.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
-use crate::ctypes::{HeldArgument, arguments_of, hold_all, stand_in_layout, values};
+use crate::ctypes::{HeldArgument, arguments_of, hold_arguments, stand_in_layout, values_with_stand_ins};
 use crate::driver::function::KernelObject;
 use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
@@ -11,7 +11,7 @@ use crate::pointer::record_argument_uses;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
-use rtcg::codegen::pointwise::Pointwise;
+use rtcg::codegen::pointwise::ElementwiseSnippet;
 use rtcg::generators::{CompileSettings, Elementwise, IndexRange};
 
 /// The context that the calling thread works in. Should another library have made its own one current in
@@ -20,12 +20,12 @@ pub(crate) fn current_context() -> PyResult<rtcg::Context> {
     use rtcg::driver::Context;
     match Context::current().filter(Context::is_alive) {
         Some(ctx) => Ok(ctx.into()),
-        None => Ok(Context::require().or_raise()?.into()),
+        None => Ok(Context::current_or_error().or_raise()?.into()),
     }
 }
 
 /// Options for the compiler as Python passes them.
-pub(crate) fn settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
+pub(crate) fn compile_settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
     CompileSettings { options, keep }
 }
 
@@ -63,15 +63,15 @@ impl PyElementwiseKernel {
         loop_prep: &str,
         after_loop: &str,
     ) -> PyResult<()> {
-        let spec = Pointwise {
-            name: identifier(name)?,
+        let spec = ElementwiseSnippet {
+            name: checked_identifier(name)?,
             arguments: arguments_of(arguments)?,
             operation: operation.into(),
             preamble: preamble.into(),
             loop_prep: loop_prep.into(),
             after_loop: after_loop.into(),
         };
-        self.kernel.init(Elementwise::new(spec, settings(keep, options)))
+        self.kernel.init(Elementwise::new(spec, compile_settings(keep, options)))
     }
 
     #[pyo3(signature = (*args, range = None, slice = None, stream = None))]
@@ -88,10 +88,10 @@ impl PyElementwiseKernel {
             return called;
         }
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
-        let region = region_of(range, slice, &held)?;
+        let held = hold_arguments(declared, args)?;
+        let region = index_range_of(range, slice, &held)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
         let launched = unsafe {
@@ -103,7 +103,7 @@ impl PyElementwiseKernel {
         let cached_launch = launched.map_err(|error| generator_error(py, error))?;
         record_argument_uses(args, stream_of(stream));
         if is_plain {
-            self.last.remember(declared, args, cached_launch);
+            self.last.remember_call(declared, args, cached_launch);
         }
         Ok(())
     }
@@ -115,9 +115,9 @@ impl PyElementwiseKernel {
             return Ok(self.kernel.source(use_range));
         }
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let source = self.kernel.source_for(&current_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
@@ -152,7 +152,7 @@ impl PyElementwiseKernel {
 }
 
 /// A name that a kernel can have.
-pub(crate) fn identifier(name: &str) -> PyResult<String> {
+pub(crate) fn checked_identifier(name: &str) -> PyResult<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(is_word) {
         return Err(PyValueError::new_err(format!("name is {name:?}; expected a C identifier")));
@@ -160,12 +160,12 @@ pub(crate) fn identifier(name: &str) -> PyResult<String> {
     Ok(name.into())
 }
 
-fn not_indices(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+fn indices_error(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
     PyTypeError::new_err(format!("{name} is {shown}; expected {expected}"))
 }
 
-fn region_of(
+fn index_range_of(
     range: Option<&Bound<'_, PyAny>>,
     slice: Option<&Bound<'_, PyAny>>,
     held: &[HeldArgument<'_>],
@@ -174,9 +174,10 @@ fn region_of(
         (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
         (None, None) => Ok(IndexRange::All),
         (None, Some(slice)) => {
-            let slice = slice.cast::<PySlice>().map_err(|_| not_indices("slice", slice, "a slice"))?;
-            let arrays =
-                held.iter().find_map(|h| if let HeldArgument::Array(a) = h { Some(a.view().size()) } else { None });
+            let slice = slice.cast::<PySlice>().map_err(|_| indices_error("slice", slice, "a slice"))?;
+            let arrays = held
+                .iter()
+                .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().n_elements()) } else { None });
             let size =
                 arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
             let indices = slice.indices(size as isize)?;
@@ -184,15 +185,15 @@ fn region_of(
         }
         (Some(range), None) => {
             let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
-            let wrong = |_| not_indices("range", range, "a slice or range with integer start, stop and step");
+            let wrong = |_| indices_error("range", range, "a slice or range with integer start, stop and step");
             let (start, stop, step) =
                 (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
-            let stop = stop.ok_or_else(|| not_indices("range", range, "one with a stop"))?;
+            let stop = stop.ok_or_else(|| indices_error("range", range, "one with a stop"))?;
             Ok(IndexRange::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
         }
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyElementwiseKernel>()
 }

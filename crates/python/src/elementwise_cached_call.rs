@@ -9,15 +9,15 @@
 //! meanwhile, since all objects that are read are of exact classes and arrays have their memory.
 
 use crate::driver::arguments::numpy_scalar;
-use crate::driver::cached_call::{value_of, write_int};
+use crate::driver::cached_call::{scalar_value, write_int};
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use rtcg::array::{ArrayContext, DType, Layout, blocking_region, fuse};
-use rtcg::codegen::carg::Argument;
-use rtcg::driver::signature::Number;
+use rtcg::codegen::c_declarations::Argument;
+use rtcg::driver::signature::NumberType;
 use rtcg::generators::CachedLaunch;
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Weak};
@@ -31,21 +31,21 @@ enum ArgumentSource {
     /// An `int` in an integer type of C.
     Int { nbytes: u8, signed: bool },
     /// An `int` as `float` or `double`.
-    RealInt(Real),
+    RealInt(RealType),
     /// A `float` as `float` or `double`.
-    RealFloat(Real),
+    RealFloat(RealType),
 }
 
 /// A floating-point type of C.
 #[derive(Clone, Copy)]
-enum Real {
+enum RealType {
     Float,
     Double,
 }
 
-impl Real {
+impl RealType {
     #[inline]
-    fn write(self, value: f64, to: &mut [u8]) {
+    fn write_real(self, value: f64, to: &mut [u8]) {
         match self {
             Self::Float => to[..4].copy_from_slice(&(value as f32).to_ne_bytes()),
             Self::Double => to[..8].copy_from_slice(&value.to_ne_bytes()),
@@ -87,15 +87,15 @@ impl LastCall {
         if cached.steps.len() != args.len() || !cached.cached_launch.is_prepared() || fuse::is_active() {
             return None;
         }
-        let (mut packed, places) = cached.cached_launch.packed();
+        let (mut packed, places) = cached.cached_launch.packed_arguments();
         for ((arg, step), place) in args.iter_borrowed().zip(&cached.steps).zip(places) {
             if arg.get_type_ptr().cast_const() != step.class {
                 return None;
             }
             // SAFETY: the class was compared.
-            unsafe { step.source.write(&arg, &mut packed[*place..])? };
+            unsafe { step.source.write_argument(&arg, &mut packed[*place..])? };
         }
-        if !cached.cached_launch.fits(&packed) {
+        if !cached.cached_launch.fits_alignment(&packed) {
             return None;
         }
         if cached.cached_launch.may_wait() {
@@ -110,7 +110,7 @@ impl LastCall {
     }
 
     /// Remembers a call that has succeeded; nothing if calls like it cannot be made from the cache.
-    pub(crate) fn remember(
+    pub(crate) fn remember_call(
         &self,
         declared: &[Argument],
         args: &Bound<'_, PyTuple>,
@@ -118,7 +118,8 @@ impl LastCall {
     ) {
         let cached = cached_launch.and_then(|cached_launch| {
             let context = cached_launch.context_number();
-            let steps = args.iter_borrowed().zip(declared).map(|(arg, argument)| step_of(argument, &arg, context));
+            let steps =
+                args.iter_borrowed().zip(declared).map(|(arg, argument)| cached_argument_of(argument, &arg, context));
             Some(Arc::new(CachedCall { cached_launch, steps: steps.collect::<Option<_>>()? }))
         });
         // SAFETY: the interpreter is held. What was there is dropped outside, since that may call a driver.
@@ -127,12 +128,12 @@ impl LastCall {
     }
 }
 
-fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
+fn cached_argument_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
-        let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().contents().array;
+        let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().current_state().array;
         // Whether memory of another context is within reach may change.
-        if array.context().number() != context {
+        if array.context().context_number() != context {
             return None;
         }
         let context = Arc::downgrade(array.context());
@@ -141,26 +142,27 @@ fn step_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<
             source: ArgumentSource::Array(array.dtype(), array.shared_layout().clone(), context),
         });
     }
-    let number = number_of(argument)?;
+    let number = number_type_of_argument(argument)?;
     let (is_int, is_float) = (arg.is_exact_instance_of::<PyInt>(), arg.is_exact_instance_of::<PyFloat>());
     let source = match (numpy_scalar(arg), number) {
         (Some(scalar), _) if scalar.number == number && matches!(scalar.nbytes, 1 | 2 | 4 | 8) => {
             ArgumentSource::Bytes(scalar.nbytes as u8)
         }
-        (None, Number::Int { nbytes, signed }) if is_int => ArgumentSource::Int { nbytes, signed },
-        (None, Number::Float) if is_int => ArgumentSource::RealInt(Real::Float),
-        (None, Number::Double) if is_int => ArgumentSource::RealInt(Real::Double),
-        (None, Number::Float) if is_float => ArgumentSource::RealFloat(Real::Float),
-        (None, Number::Double) if is_float => ArgumentSource::RealFloat(Real::Double),
+        (None, NumberType::Int { nbytes, signed }) if is_int => ArgumentSource::Int { nbytes, signed },
+        (None, NumberType::Float) if is_int => ArgumentSource::RealInt(RealType::Float),
+        (None, NumberType::Double) if is_int => ArgumentSource::RealInt(RealType::Double),
+        (None, NumberType::Float) if is_float => ArgumentSource::RealFloat(RealType::Float),
+        (None, NumberType::Double) if is_float => ArgumentSource::RealFloat(RealType::Double),
         _ => return None,
     };
     Some(CachedArgument { class, source })
 }
 
 /// The number that a scalar is declared as, of those that the short way knows.
-fn number_of(argument: &Argument) -> Option<Number> {
-    rtcg::number_of_ctype(&argument.ctype)
-        .filter(|number| matches!(number, Number::Int { nbytes: 1 | 2 | 4 | 8, .. } | Number::Float | Number::Double))
+fn number_type_of_argument(argument: &Argument) -> Option<NumberType> {
+    rtcg::number_of_ctype(&argument.ctype).filter(|number| {
+        matches!(number, NumberType::Int { nbytes: 1 | 2 | 4 | 8, .. } | NumberType::Float | NumberType::Double)
+    })
 }
 
 impl ArgumentSource {
@@ -169,12 +171,12 @@ impl ArgumentSource {
     /// # Safety
     /// `arg` must be of the class that this was made for.
     #[inline(always)]
-    unsafe fn write(&self, arg: &Bound<'_, PyAny>, to: &mut [u8]) -> Option<()> {
+    unsafe fn write_argument(&self, arg: &Bound<'_, PyAny>, to: &mut [u8]) -> Option<()> {
         // SAFETY: the class is the caller's promise.
         unsafe {
             match self {
                 Self::Array(dtype, layout, context) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().unchanged()?.array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
                     // What was deferred would be computed here, and that may run Python code.
                     if array.dtype() != *dtype
                         || !array.is_laid_out_like(layout)
@@ -187,10 +189,10 @@ impl ArgumentSource {
                     let address = memory.wrapping_add(array.layout().offset as u64);
                     to[..8].copy_from_slice(&address.to_ne_bytes());
                 }
-                Self::Bytes(4) => to[..4].copy_from_slice(&value_of::<[u8; 4]>(arg)),
-                Self::Bytes(8) => to[..8].copy_from_slice(&value_of::<[u8; 8]>(arg)),
-                Self::Bytes(2) => to[..2].copy_from_slice(&value_of::<[u8; 2]>(arg)),
-                Self::Bytes(_) => to[0] = value_of(arg),
+                Self::Bytes(4) => to[..4].copy_from_slice(&scalar_value::<[u8; 4]>(arg)),
+                Self::Bytes(8) => to[..8].copy_from_slice(&scalar_value::<[u8; 8]>(arg)),
+                Self::Bytes(2) => to[..2].copy_from_slice(&scalar_value::<[u8; 2]>(arg)),
+                Self::Bytes(_) => to[0] = scalar_value(arg),
                 Self::Int { nbytes, signed } => {
                     let to = to.get_mut(..usize::from(*nbytes))?;
                     write_int(arg, to.as_mut_ptr(), *nbytes, *signed)?;
@@ -198,9 +200,9 @@ impl ArgumentSource {
                 Self::RealInt(real) => {
                     let mut value = [0; 8];
                     write_int(arg, value.as_mut_ptr(), 8, true)?;
-                    real.write(i64::from_ne_bytes(value) as f64, to);
+                    real.write_real(i64::from_ne_bytes(value) as f64, to);
                 }
-                Self::RealFloat(real) => real.write(ffi::PyFloat_AsDouble(arg.as_ptr()), to),
+                Self::RealFloat(real) => real.write_real(ffi::PyFloat_AsDouble(arg.as_ptr()), to),
             }
         }
         Some(())

@@ -6,17 +6,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::driver::sys;
 
-type Members = Vec<(String, u32)>;
+type EnumMembers = Vec<(String, u32)>;
 
 /// The constants of one C enumeration without their common prefix.
-fn members(prefix: &str, all: impl Iterator<Item = (&'static str, u32)>) -> Members {
+fn members_without_prefix(prefix: &str, all: impl Iterator<Item = (&'static str, u32)>) -> EnumMembers {
     all.filter_map(|(name, value)| name.strip_prefix(prefix).map(|short| (short.to_string(), value))).collect()
 }
 
 macro_rules! table {
     ($($python:literal = $c:ident without $prefix:literal;)*) => {
-        fn tables() -> Vec<(&'static str, Members)> {
-            vec![$(($python, members($prefix, sys::$c::ALL.iter().map(|&(name, value)| (name, value.0)))),)*]
+        fn enum_tables() -> Vec<(&'static str, EnumMembers)> {
+            vec![$(($python, members_without_prefix($prefix, sys::$c::ALL.iter().map(|&(name, value)| (name, value.0)))),)*]
         }
     };
 }
@@ -54,7 +54,7 @@ table! {
 #[pyfunction]
 fn enum_values(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
-    for (name, members) in tables() {
+    for (name, members) in enum_tables() {
         let dict = PyDict::new(py);
         for (member, value) in members {
             dict.set_item(member, value)?;
@@ -69,6 +69,6 @@ pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyRe
     py.import("rtcg._enums")?.getattr(class)?.call1((value,))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(enum_values, m)?)
 }

@@ -38,8 +38,8 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
 /// An error of the compiler: `CompileError(msg, command_line, stdout, stderr)`, a class of Python's side because it
 /// has attributes. Of a long log the message has a part.
 pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = match CLASS.import(py, "rtcg.driver", "CompileError") {
+    static ERROR_CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = match ERROR_CLASS.import(py, "rtcg.driver", "CompileError") {
         Ok(class) => class,
         Err(error) => return error,
     };
@@ -103,14 +103,14 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
 
 /// NumPy's error of axes, which is both a `ValueError` and an `IndexError`.
 fn axis_error(py: Python<'_>, message: String) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    numpy_error(CLASS.import(py, "numpy.exceptions", "AxisError"), message)
+    static AXIS_ERROR_CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    numpy_error(AXIS_ERROR_CLASS.import(py, "numpy.exceptions", "AxisError"), message)
 }
 
 /// NumPy's error of singular matrices and the like, a `ValueError`.
 fn linear_algebra_error(py: Python<'_>, message: String) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    numpy_error(CLASS.import(py, "numpy.linalg", "LinAlgError"), message)
+    static LINALG_ERROR_CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    numpy_error(LINALG_ERROR_CLASS.import(py, "numpy.linalg", "LinAlgError"), message)
 }
 
 fn numpy_error(class: PyResult<&Bound<'_, PyType>>, message: String) -> PyErr {
@@ -133,7 +133,7 @@ impl<T> OrRaise<T> for rtcg::driver::Result<T> {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     m.add("Error", py.get_type::<Error>())?;
     m.add("LaunchError", py.get_type::<LaunchError>())?;

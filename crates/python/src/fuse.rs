@@ -28,7 +28,7 @@ fn fuse_is_active() -> bool {
     fuse::is_active()
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("FusionError", m.py().get_type::<FusionError>())?;
     m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
     m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;

@@ -1,7 +1,7 @@
 //! Host memory that Python objects lend: NumPy arrays and anything with the buffer protocol.
 //!
 //! The buffer protocol is not in the stable ABI of Python 3.10, so buffers other than arrays are
-//! viewed through `numpy.frombuffer`; but for `bytes`, so that code can be loaded without NumPy.
+//! viewed through `numpy.frombuffer`; but for `as_bytes`, so that code can be loaded without NumPy.
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
@@ -16,7 +16,7 @@ pub(crate) enum HostBuffer<'py> {
 
 impl<'py> HostBuffer<'py> {
     /// The memory of `object`, which must be contiguous in C or Fortran order.
-    pub(crate) fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+    pub(crate) fn from_object(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         // Asking whether it is an array would import NumPy.
         if let Ok(bytes) = object.cast_exact::<PyBytes>() {
             return Ok(Self::Bytes(bytes.clone()));
@@ -33,9 +33,9 @@ impl<'py> HostBuffer<'py> {
         Ok(Self::Array(array))
     }
 
-    /// As [`HostBuffer::of`], for memory to be written.
-    pub(crate) fn writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
-        let buffer = Self::of(object, name)?;
+    /// As [`HostBuffer::from_object`], for memory to be written.
+    pub(crate) fn from_writable(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        let buffer = Self::from_object(object, name)?;
         if !buffer.is_writable() {
             return Err(PyTypeError::new_err(format!("{name} is read-only; expected a writable buffer")));
         }
@@ -72,7 +72,7 @@ impl<'py> HostBuffer<'py> {
     /// # Safety
     /// Nobody may write them while the slice is used. Python code in other threads could; it
     /// would then see what a race between two copies gives, as in NumPy itself.
-    pub(crate) unsafe fn bytes(&self) -> &'static [u8] {
+    pub(crate) unsafe fn as_bytes(&self) -> &'static [u8] {
         if self.nbytes() == 0 {
             return &[];
         }
@@ -83,17 +83,17 @@ impl<'py> HostBuffer<'py> {
     /// The bytes, to be overwritten.
     ///
     /// # Safety
-    /// As [`HostBuffer::bytes`], and the memory must be writable.
+    /// As [`HostBuffer::as_bytes`], and the memory must be writable.
     pub(crate) unsafe fn bytes_mut(&self) -> &'static mut [u8] {
         if self.nbytes() == 0 {
             return &mut [];
         }
-        // SAFETY: as in `bytes`.
+        // SAFETY: as in `as_bytes`.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.nbytes()) }
     }
 
     /// The object that keeps the memory alive.
-    pub(crate) fn owner(&self) -> Py<PyAny> {
+    pub(crate) fn owner_object(&self) -> Py<PyAny> {
         match self {
             Self::Array(array) => array.clone().into_any().unbind(),
             Self::Bytes(bytes) => bytes.clone().into_any().unbind(),

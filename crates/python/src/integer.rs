@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
 /// The integers of Rust that arguments are.
-pub(crate) trait Integer<'py>: for<'a> FromPyObject<'a, 'py, Error = PyErr> {
-    const RANGE: (i128, i128);
+pub(crate) trait PyInteger<'py>: for<'a> FromPyObject<'a, 'py, Error = PyErr> {
+    const VALUE_RANGE: (i128, i128);
 }
 
 macro_rules! integers {
     ($($ty:ty)*) => {
-        $(impl Integer<'_> for $ty {
-            const RANGE: (i128, i128) = (<$ty>::MIN as i128, <$ty>::MAX as i128);
+        $(impl PyInteger<'_> for $ty {
+            const VALUE_RANGE: (i128, i128) = (<$ty>::MIN as i128, <$ty>::MAX as i128);
         })*
     };
 }
@@ -22,22 +22,22 @@ integers! { u8 u16 u32 u64 usize isize i32 i64 }
 
 /// An integer of any class that has `__index__`, as `from_py_with` wants it.
 #[inline]
-pub(crate) fn int<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>) -> PyResult<T> {
-    object.extract().map_err(|error| explain(object, "", error, T::RANGE))
+pub(crate) fn int<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>) -> PyResult<T> {
+    object.extract().map_err(|error| out_of_range_error(object, "", error, T::VALUE_RANGE))
 }
 
 /// [`int`], or None.
-pub(crate) fn optional_int<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>) -> PyResult<Option<T>> {
+pub(crate) fn optional_int<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>) -> PyResult<Option<T>> {
     if object.is_none() { Ok(None) } else { int(object).map(Some) }
 }
 
 /// [`int`] of what is no argument, such as the value that an attribute is given.
-pub(crate) fn int_named<'py, T: Integer<'py>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
-    object.extract().map_err(|error| explain(object, &format!("{name} = "), error, T::RANGE))
+pub(crate) fn int_named<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
+    object.extract().map_err(|error| out_of_range_error(object, &format!("{name} = "), error, T::VALUE_RANGE))
 }
 
 #[cold]
-fn explain(object: &Bound<'_, PyAny>, name: &str, error: PyErr, (least, greatest): (i128, i128)) -> PyErr {
+fn out_of_range_error(object: &Bound<'_, PyAny>, name: &str, error: PyErr, (least, greatest): (i128, i128)) -> PyErr {
     let py = object.py();
     let shown = match object.repr() {
         Ok(text) => text.to_string(),

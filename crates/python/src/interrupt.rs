@@ -11,7 +11,7 @@ use std::thread::ThreadId;
 
 thread_local! {
     /// What a signal handler raised while a driver call of this thread was waiting.
-    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    static RAISED_IN_WAIT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
 /// Whether a handler has raised in any thread, ever: without one, calls have nothing to look for.
@@ -22,7 +22,7 @@ static MAIN_THREAD: OnceLock<ThreadId> = OnceLock::new();
 
 /// Lets Python handle its signals; true when a handler raised, as that of Ctrl-C does.
 fn is_interrupted() -> bool {
-    if RAISED.with_borrow(Option::is_some) {
+    if RAISED_IN_WAIT.with_borrow(Option::is_some) {
         return true;
     }
     // Python handles signals in its main thread only. Another one must not wait for the interpreter
@@ -33,7 +33,7 @@ fn is_interrupted() -> bool {
     // Without an interpreter (at its end) nobody can interrupt.
     match Python::try_attach(|py| py.check_signals()) {
         Some(Err(error)) => {
-            RAISED.set(Some(error));
+            RAISED_IN_WAIT.set(Some(error));
             HAS_RAISED.store(true, Ordering::Relaxed);
             true
         }
@@ -49,7 +49,7 @@ pub(crate) fn may_have_raised() -> bool {
 
 /// What was raised while a call of this thread waited.
 pub(crate) fn take_raised() -> Option<PyErr> {
-    RAISED.take()
+    RAISED_IN_WAIT.take()
 }
 
 /// Waits for kernels that still run, but not for ever.
@@ -78,7 +78,7 @@ fn is_on_main_thread(py: Python<'_>) -> PyResult<bool> {
     Ok(threading.call_method0("main_thread")?.is(threading.call_method0("current_thread")?))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     if is_on_main_thread(m.py())? {
         let _ = MAIN_THREAD.set(std::thread::current().id());
     }

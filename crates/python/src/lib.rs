@@ -35,22 +35,22 @@ mod tracing;
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    errors::register(m)?;
-    interrupt::register(m)?;
+    errors::add_to_module(m)?;
+    interrupt::add_to_module(m)?;
     blocking::register();
-    checking::register(m)?;
-    enums::register(m)?;
-    compiler::register(m)?;
-    driver::register(m)?;
-    gpuarray::register(m)?;
-    ctypes::register(m)?;
-    elementwise::register(m)?;
-    fuse::register(m)?;
-    linalg::register(m)?;
-    reduction::register(m)?;
-    curandom::register(m)?;
-    info::register(m)?;
-    tools::register(m)?;
-    tracing::register(m)?;
+    checking::add_to_module(m)?;
+    enums::add_to_module(m)?;
+    compiler::add_to_module(m)?;
+    driver::add_to_module(m)?;
+    gpuarray::add_to_module(m)?;
+    ctypes::add_to_module(m)?;
+    elementwise::add_to_module(m)?;
+    fuse::add_to_module(m)?;
+    linalg::add_to_module(m)?;
+    reduction::add_to_module(m)?;
+    curandom::add_to_module(m)?;
+    info::add_to_module(m)?;
+    tools::add_to_module(m)?;
+    tracing::add_to_module(m)?;
     Ok(())
 }

@@ -7,59 +7,62 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{Arg, GpuArray, IterationLimits, MatrixNorm, Result, Tolerance, Triangle};
 
-type Any<'py> = Bound<'py, PyAny>;
-type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+type BoundAny<'py> = Bound<'py, PyAny>;
+type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 /// What `body` makes of an array, in memory from its allocator and with the interpreter released.
-fn computed<T: Send>(a: Array<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
-    let (py, array) = (a.py(), &a.get().contents().array);
+fn compute_result<T: Send>(a: ArrayArg<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
+    let (py, array) = (a.py(), &a.get().current_state().array);
     PyGpuArray::in_memory_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
 }
 
-/// [`computed`] as an object like the array.
-fn array_of<'py>(a: Array<'_, 'py>, body: impl FnOnce(&GpuArray) -> Result<GpuArray> + Send) -> PyResult<Any<'py>> {
-    PyGpuArray::like(a, computed(a, body)?)
+/// [`compute_result`] as an object like the array.
+fn array_of<'py>(
+    a: ArrayArg<'_, 'py>,
+    body: impl FnOnce(&GpuArray) -> Result<GpuArray> + Send,
+) -> PyResult<BoundAny<'py>> {
+    PyGpuArray::new_like(a, compute_result(a, body)?)
 }
 
-/// [`computed`] as a tuple of objects like the array.
+/// [`compute_result`] as a tuple of objects like the array.
 fn tuple_of<'py, const N: usize>(
-    a: Array<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
     body: impl FnOnce(&GpuArray) -> Result<[GpuArray; N]> + Send,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let objects: Vec<_> =
-        computed(a, body)?.into_iter().map(|array| PyGpuArray::like(a, array)).collect::<PyResult<_>>()?;
+        compute_result(a, body)?.into_iter().map(|array| PyGpuArray::new_like(a, array)).collect::<PyResult<_>>()?;
     PyTuple::new(a.py(), objects)
 }
 
 #[pyfunction]
-fn linalg_solve<'py>(a: Array<'_, 'py>, b: Array<'_, 'py>) -> PyResult<Any<'py>> {
-    let matrices = &a.get().contents().array;
+fn linalg_solve<'py>(a: ArrayArg<'_, 'py>, b: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
+    let matrices = &a.get().current_state().array;
     array_of(b, |b| matrices.solve(b))
 }
 
 #[pyfunction]
-fn linalg_inv<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+fn linalg_inv<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     array_of(a, GpuArray::inv)
 }
 
 #[pyfunction]
-fn linalg_det<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+fn linalg_det<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     array_of(a, GpuArray::det)
 }
 
 #[pyfunction]
-fn linalg_slogdet<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+fn linalg_slogdet<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(a, |a| a.slogdet().map(|found| [found.sign, found.log]))
 }
 
 #[pyfunction]
-fn linalg_cholesky<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
+fn linalg_cholesky<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<BoundAny<'py>> {
     array_of(a, |a| a.cholesky(triangle_of(upper)))
 }
 
 /// Two arrays, or for mode "r" one.
 #[pyfunction]
-fn linalg_qr<'py>(a: Array<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
+fn linalg_qr<'py>(a: ArrayArg<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
     match mode {
         "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
         "r" => tuple_of(a, |a| Ok([a.qr_r()?])),
@@ -75,27 +78,27 @@ fn triangle_of(upper: bool) -> Triangle {
 }
 
 #[pyfunction]
-fn linalg_eigh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Bound<'py, PyTuple>> {
+fn linalg_eigh<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(a, |a| a.eigh(triangle_of(upper), IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
-fn linalg_eigvalsh<'py>(a: Array<'_, 'py>, upper: bool) -> PyResult<Any<'py>> {
+fn linalg_eigvalsh<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<BoundAny<'py>> {
     array_of(a, |a| a.eigvalsh(triangle_of(upper), IterationLimits::default()))
 }
 
 #[pyfunction]
-fn linalg_eig<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+fn linalg_eig<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(a, |a| a.eig(IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
-fn linalg_eigvals<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+fn linalg_eigvals<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     array_of(a, |a| a.eigvals(IterationLimits::default()))
 }
 
 #[pyfunction]
-fn linalg_svd<'py>(a: Array<'_, 'py>, full: bool, hermitian: bool) -> PyResult<Bound<'py, PyTuple>> {
+fn linalg_svd<'py>(a: ArrayArg<'_, 'py>, full: bool, hermitian: bool) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(a, |a| {
         let limits = IterationLimits::default();
         let found = if hermitian { a.svd_of_hermitian(limits)? } else { a.svd(full, limits)? };
@@ -104,7 +107,7 @@ fn linalg_svd<'py>(a: Array<'_, 'py>, full: bool, hermitian: bool) -> PyResult<B
 }
 
 #[pyfunction]
-fn linalg_svdvals<'py>(a: Array<'_, 'py>, hermitian: bool) -> PyResult<Any<'py>> {
+fn linalg_svdvals<'py>(a: ArrayArg<'_, 'py>, hermitian: bool) -> PyResult<BoundAny<'py>> {
     let limits = IterationLimits::default();
     array_of(a, |a| if hermitian { a.svdvals_of_hermitian(limits) } else { a.svdvals(limits) })
 }
@@ -120,7 +123,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for RcondArg {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match object.cast::<PyGpuArray>() {
-            Ok(array) => Ok(Self::Array(array.get().contents().array.clone())),
+            Ok(array) => Ok(Self::Array(array.get().current_state().array.clone())),
             Err(_) => object.extract().map(Self::Number),
         }
     }
@@ -137,7 +140,7 @@ impl RcondArg {
 
 #[pyfunction]
 #[pyo3(signature = (a, ratio, hermitian))]
-fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<RcondArg>, hermitian: bool) -> PyResult<Any<'py>> {
+fn linalg_pinv<'py>(a: ArrayArg<'_, 'py>, ratio: Option<RcondArg>, hermitian: bool) -> PyResult<BoundAny<'py>> {
     let tolerance = ratio.as_ref().map_or(Tolerance::Epsilon, |ratio| Tolerance::Relative(ratio.as_operand()));
     array_of(a, |a| a.pinv(tolerance, hermitian, IterationLimits::default()))
 }
@@ -145,11 +148,11 @@ fn linalg_pinv<'py>(a: Array<'_, 'py>, ratio: Option<RcondArg>, hermitian: bool)
 #[pyfunction]
 #[pyo3(signature = (a, size, ratio, hermitian))]
 fn linalg_matrix_rank<'py>(
-    a: Array<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
     size: Option<RcondArg>,
     ratio: Option<RcondArg>,
     hermitian: bool,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     let tolerance = match (&size, &ratio) {
         (Some(size), _) => Tolerance::Absolute(size.as_operand()),
         (None, Some(ratio)) => Tolerance::Relative(ratio.as_operand()),
@@ -162,13 +165,13 @@ fn linalg_matrix_rank<'py>(
 #[pyfunction]
 #[pyo3(signature = (a, b, ratio))]
 fn linalg_lstsq<'py>(
-    a: Array<'_, 'py>,
-    b: Array<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
+    b: ArrayArg<'_, 'py>,
     ratio: Option<f64>,
-) -> PyResult<(Any<'py>, Any<'py>, usize, Any<'py>)> {
-    let right = &b.get().contents().array;
-    let found = computed(a, |a| a.lstsq(right, ratio, IterationLimits::default()))?;
-    let like = |array| PyGpuArray::like(a, array);
+) -> PyResult<(BoundAny<'py>, BoundAny<'py>, usize, BoundAny<'py>)> {
+    let right = &b.get().current_state().array;
+    let found = compute_result(a, |a| a.lstsq(right, ratio, IterationLimits::default()))?;
+    let like = |array| PyGpuArray::new_like(a, array);
     Ok((like(found.solution)?, like(found.residuals)?, found.rank, like(found.singular_values)?))
 }
 
@@ -189,27 +192,27 @@ fn norm_of(name: &str) -> PyResult<MatrixNorm> {
 #[pyfunction]
 #[pyo3(signature = (a, order, axes, keepdims))]
 fn linalg_vector_norm<'py>(
-    a: Array<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
     order: f64,
     axes: Option<Vec<isize>>,
     keepdims: bool,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     array_of(a, |a| a.vector_norm(order, axes.as_deref(), keepdims))
 }
 
 #[pyfunction]
-fn linalg_matrix_norm<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
+fn linalg_matrix_norm<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>> {
     let norm = norm_of(name)?;
     array_of(a, |a| a.matrix_norm(norm, IterationLimits::default()))
 }
 
 #[pyfunction]
-fn linalg_cond<'py>(a: Array<'_, 'py>, name: &str) -> PyResult<Any<'py>> {
+fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>> {
     let norm = norm_of(name)?;
     array_of(a, |a| a.cond(norm, IterationLimits::default()))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(linalg_solve, m)?)?;
     m.add_function(wrap_pyfunction!(linalg_inv, m)?)?;
     m.add_function(wrap_pyfunction!(linalg_det, m)?)?;

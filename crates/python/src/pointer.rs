@@ -15,10 +15,10 @@ use crate::gpuarray::PyGpuArray;
 /// A device address: an integer, a device allocation, anything with `__index__`, or an object
 /// with `get_pointer()` (subclasses of `PointerHolderBase`).
 #[derive(Clone, Copy)]
-pub(crate) struct DevicePtr(pub(crate) u64, Capacity);
+pub(crate) struct DevicePtr(pub(crate) u64, ByteCapacity);
 
 /// The number of bytes behind an address, where it is known.
-type Capacity = Option<usize>;
+type ByteCapacity = Option<usize>;
 
 impl DevicePtr {
     /// An error if fewer than `nbytes` are known to be there. The driver itself sees only accesses
@@ -33,18 +33,18 @@ impl DevicePtr {
     }
 
     /// [`DevicePtr::check_named`] of a call with one address.
-    pub(crate) fn check(self, call: &str, nbytes: usize) -> PyResult<()> {
+    pub(crate) fn check_bytes(self, call: &str, nbytes: usize) -> PyResult<()> {
         self.check_named(call, "", nbytes)
     }
 
     /// The number of bytes behind it, where that is known.
-    pub(crate) fn capacity(self) -> Option<usize> {
+    pub(crate) fn byte_capacity(self) -> Option<usize> {
         self.1
     }
 }
 
 /// Address and size of memory of this package's own classes; `None` for other objects.
-pub(crate) fn own_memory(object: &Bound<'_, PyAny>) -> PyResult<Option<(u64, usize)>> {
+pub(crate) fn address_of_own_class(object: &Bound<'_, PyAny>) -> PyResult<Option<(u64, usize)>> {
     if let Ok(memory) = object.cast::<PyDeviceAllocation>() {
         let memory = memory.get();
         return Ok(Some((memory.ptr()?, memory.0.nbytes())));
@@ -77,7 +77,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
         {
             return Ok(DevicePtr(address, None));
         }
-        if let Some((address, nbytes)) = own_memory(&object)? {
+        if let Some((address, nbytes)) = address_of_own_class(&object)? {
             return Ok(DevicePtr(address, Some(nbytes)));
         }
         if let Ok(address) = object.extract::<u64>() {
@@ -112,7 +112,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DeviceMemory<'a, 'py> {
 
 impl DeviceMemory<'_, '_> {
     /// The object.
-    pub(crate) fn owner(&self) -> Py<PyAny> {
+    pub(crate) fn owner_object(&self) -> Py<PyAny> {
         self.object.to_owned().unbind()
     }
 

@@ -1,9 +1,11 @@
 //! `rtcg.reduction` and `rtcg.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
-use crate::ctypes::{ArrayHolder, arguments_of, ctype_of_dtype, hold_all, stand_in_layout, values};
+use crate::ctypes::{
+    ArrayHolder, arguments_of, ctype_of_dtype, hold_arguments, stand_in_layout, values_with_stand_ins,
+};
 use crate::driver::resource::LateInit;
 use crate::driver::stream::{PyStream, stream_of};
-use crate::elementwise::{current_context, identifier, settings};
+use crate::elementwise::{checked_identifier, compile_settings, current_context};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
 use crate::integer::optional_int;
@@ -12,8 +14,8 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::codegen::reduction::Reduction;
-use rtcg::codegen::scan::{Fetch, Scan};
+use rtcg::codegen::reduction::ReductionSnippet;
+use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
 use rtcg::generators::{ReductionKernel, ScanKernel};
 
 /// A reduction of arrays by a C expression.
@@ -37,7 +39,7 @@ fn new_array<'py>(
 }
 
 fn device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayHolder> {
-    ArrayHolder::of(object)?.ok_or_else(|| {
+    ArrayHolder::from_object(object)?.ok_or_else(|| {
         let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{name} is of type {kind}; expected a GPUArray"))
     })
@@ -71,8 +73,8 @@ impl PyReductionKernel {
         preamble: String,
         allocator: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let spec = Reduction {
-            name: identifier(name)?,
+        let spec = ReductionSnippet {
+            name: checked_identifier(name)?,
             arguments: arguments_of(arguments)?,
             out: ctype_of_dtype(&dtype_out)?,
             neutral,
@@ -80,7 +82,7 @@ impl PyReductionKernel {
             map_expr,
             preamble,
         };
-        let kernel = ReductionKernel::new(spec, settings(keep, options));
+        let kernel = ReductionKernel::new(spec, compile_settings(keep, options));
         let kernel = kernel.map_err(|error| generator_error(dtype_out.py(), error))?;
         self.dtype_out.init(dtype_out.unbind())?;
         self.allocator.init(allocator)?;
@@ -110,9 +112,9 @@ impl PyReductionKernel {
             return helper.call1((slf, wrapper, args, stream, keywords));
         }
         let declared = &this.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         let raise = |error| generator_error(py, error);
         let axes = axis.map(axes_of).transpose()?;
@@ -131,7 +133,7 @@ impl PyReductionKernel {
             }
         };
         let target = device_array(&result, "out")?;
-        let view = target.view();
+        let view = target.array_view();
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays; the
         // result was made or checked here.
         let launched = unsafe {
@@ -218,9 +220,9 @@ impl PyScanKernel {
         options: Option<Vec<String>>,
         preamble: String,
     ) -> PyResult<()> {
-        let fetch = |(name, array, offset)| Fetch { name, array, offset };
-        let spec = Scan {
-            name: identifier(name)?,
+        let fetch = |(name, array, offset)| NeighborFetch { name, array, offset };
+        let spec = ScanSnippet {
+            name: checked_identifier(name)?,
             arguments: arguments_of(arguments)?,
             item: ctype_of_dtype(&dtype)?,
             neutral,
@@ -232,7 +234,7 @@ impl PyScanKernel {
             index: ctype_of_dtype(&index_dtype)?.name,
             preamble,
         };
-        let kernel = ScanKernel::new(spec, settings(false, options));
+        let kernel = ScanKernel::new(spec, compile_settings(false, options));
         self.kernel.init(kernel.map_err(|error| generator_error(dtype.py(), error))?)
     }
 
@@ -245,9 +247,9 @@ impl PyScanKernel {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let declared = &self.kernel.spec().arguments;
-        let held = hold_all(declared, args)?;
+        let held = hold_arguments(declared, args)?;
         let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values(declared, &held, &shape, &strides);
+        let values = values_with_stand_ins(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
         let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };
@@ -273,7 +275,7 @@ fn clear_workspaces() {
     rtcg::generators::clear_workspaces();
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyReductionKernel>()?;
     m.add_class::<PyScanKernel>()?;
     m.add_function(wrap_pyfunction!(clear_workspaces, m)?)

@@ -80,7 +80,7 @@ fn max_active_blocks(function: &PyFunction, threads: u32, shared_bytes: usize) -
     function.function.max_active_blocks(threads, shared_bytes).or_raise()
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyMultiprocessor>()?;
     m.add_function(wrap_pyfunction!(max_active_blocks, m)?)
 }

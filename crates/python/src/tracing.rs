@@ -22,12 +22,12 @@ fn trace_is_on() -> bool {
 
 #[pyfunction]
 fn nvtx_push(name: &str) {
-    nvtx::push(name);
+    nvtx::range_push(name);
 }
 
 #[pyfunction]
 fn nvtx_pop() {
-    nvtx::pop();
+    nvtx::range_pop();
 }
 
 #[pyfunction]
@@ -37,10 +37,10 @@ fn nvtx_mark(name: &str) {
 
 #[pyfunction]
 fn nvtx_origin() -> Option<&'static str> {
-    nvtx::origin()
+    nvtx::listener_library()
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(trace_start, m)?)?;
     m.add_function(wrap_pyfunction!(trace_stop, m)?)?;
     m.add_function(wrap_pyfunction!(trace_is_on, m)?)?;

@@ -55,7 +55,7 @@ impl Context {
 
     /// Another number for each context that there is: its handle.
     pub(crate) fn number(&self) -> u64 {
-        self.inner.number()
+        self.inner.handle_number()
     }
 
     /// The device.
@@ -114,7 +114,7 @@ impl Context {
     /// # Errors
     /// When the device is out of memory.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<DeviceVec<T>> {
-        DeviceVec::zeros(self, None, len)
+        DeviceVec::new_zeros(self, None, len)
     }
 
     /// [`Context::zeros`] with memory of a pool.
@@ -122,7 +122,7 @@ impl Context {
     /// # Errors
     /// When the device is out of memory.
     pub fn zeros_from<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
-        DeviceVec::zeros(self, Some(pool), len)
+        DeviceVec::new_zeros(self, Some(pool), len)
     }
 
     /// Waits until the device has finished all work of this context.

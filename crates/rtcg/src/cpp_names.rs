@@ -16,11 +16,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The names of a program and where they are found.
 pub struct CppNames {
     request: CompileRequest,
-    state: Mutex<State>,
+    state: Mutex<NameState>,
 }
 
 #[derive(Default)]
-struct State {
+struct NameState {
     /// Expressions with their mangled names.
     mangled: HashMap<String, String>,
     /// Modules with the instances that were requested later, by expression.
@@ -56,7 +56,7 @@ impl CppNames {
     /// As [`Compiler::compile`].
     pub fn compile_program(&self) -> std::result::Result<Artifact, CompileError> {
         let artifact = Compiler.compile(&self.request)?;
-        self.state().mangled.extend(artifact.lowered_names.iter().cloned());
+        self.name_state().mangled.extend(artifact.lowered_names.iter().cloned());
         Ok(artifact)
     }
 
@@ -65,7 +65,7 @@ impl CppNames {
         &self.request
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn name_state(&self) -> MutexGuard<'_, NameState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,7 +74,7 @@ impl CppNames {
     /// # Errors
     /// When there is none, or the expression does not compile.
     pub fn function(&self, module: &Module, name: &str) -> Result<Function> {
-        self.find(module, name, name, |module, name| module.function(name))
+        self.find_by_name(module, name, name, |module, name| module.function(name))
     }
 
     /// `(address, nbytes)` of a variable.
@@ -82,7 +82,7 @@ impl CppNames {
     /// # Errors
     /// As [`CppNames::function`].
     pub fn global(&self, module: &Module, name: &str) -> Result<(CUdeviceptr, usize)> {
-        self.find(module, name, &address_of(name), |module, name| module.global(name))
+        self.find_by_name(module, name, &address_of(name), |module, name| module.global(name))
     }
 
     /// A texture reference.
@@ -90,7 +90,7 @@ impl CppNames {
     /// # Errors
     /// As [`CppNames::function`].
     pub fn texref(&self, module: &Module, name: &str) -> Result<TextureReference> {
-        self.find(module, name, &address_of(name), |module, name| module.texref(name))
+        self.find_by_name(module, name, &address_of(name), |module, name| module.texref(name))
     }
 
     /// A surface reference.
@@ -98,11 +98,11 @@ impl CppNames {
     /// # Errors
     /// As [`CppNames::function`].
     pub fn surfref(&self, module: &Module, name: &str) -> Result<SurfaceReference> {
-        self.find(module, name, &address_of(name), |module, name| module.surfref(name))
+        self.find_by_name(module, name, &address_of(name), |module, name| module.surfref(name))
     }
 
     /// Looks for a plain name, then for the mangled one in all modules, last in one made for it.
-    fn find<T>(
+    fn find_by_name<T>(
         &self,
         module: &Module,
         name: &str,
@@ -118,12 +118,12 @@ impl CppNames {
         if is_identifier(name) && !self.request.no_extern_c {
             return Err(error.into());
         }
-        let (mangled, image) = match self.mangle(expression) {
+        let (mangled, image) = match self.mangled_name(expression) {
             Ok(found) => found,
             Err(_) if is_identifier(name) => return Err(error.into()),
             Err(other) => return Err(other),
         };
-        let further = self.state().further.clone();
+        let further = self.name_state().further.clone();
         for module in std::iter::once(module).chain(&further) {
             match look(module, &mangled) {
                 Err(error) if error.code == CUresult::CUDA_ERROR_NOT_FOUND => {}
@@ -132,12 +132,12 @@ impl CppNames {
         }
         let image = match image {
             Some(image) => image,
-            None => self.compile(expression)?.0,
+            None => self.compile_with_name(expression)?.0,
         };
         let instance = module.context().with_current(|| Module::from_image(&image))?;
         let found = look(&instance, &mangled)?;
         self.warn_of_duplicate_variables(name, module, &instance);
-        self.state().further.push(instance);
+        self.name_state().further.push(instance);
         Ok(found)
     }
 
@@ -145,10 +145,10 @@ impl CppNames {
     /// is written to the program's does not reach the instance. Variables in namespaces are not looked for.
     fn warn_of_duplicate_variables(&self, name: &str, program: &Module, instance: &Module) {
         let has = |module: &Module, variable: &str| module.global(variable).is_ok();
-        let candidates = rtcg_compile::identifiers(&self.request.source);
+        let candidates = rtcg_compile::expanded_identifiers(&self.request.source);
         let doubled: Vec<_> = candidates.iter().filter(|v| has(instance, v) && has(program, v)).cloned().collect();
         if !doubled.is_empty() {
-            rtcg_driver::notify(&format!(
+            rtcg_driver::show_notice(&format!(
                 "'{name}' is not used in its source, so it was compiled into a module of its own, which does not share \
                  the variables of the first: {}. name_expressions=['{name}'] compiles it with the rest.",
                 doubled.join(", ")
@@ -157,17 +157,17 @@ impl CppNames {
     }
 
     /// The mangled name, and the program that it was learnt from unless it was known.
-    fn mangle(&self, name: &str) -> Result<(String, Option<Vec<u8>>)> {
-        if let Some(known) = self.state().mangled.get(name) {
+    fn mangled_name(&self, name: &str) -> Result<(String, Option<Vec<u8>>)> {
+        if let Some(known) = self.name_state().mangled.get(name) {
             return Ok((known.clone(), None));
         }
-        let (image, mangled) = self.compile(name)?;
-        self.state().mangled.insert(name.to_owned(), mangled.clone());
+        let (image, mangled) = self.compile_with_name(name)?;
+        self.name_state().mangled.insert(name.to_owned(), mangled.clone());
         Ok((mangled, Some(image)))
     }
 
     /// Compiles the same source with one more name asked for; the cache knows it the next time.
-    fn compile(&self, name: &str) -> Result<(Vec<u8>, String)> {
+    fn compile_with_name(&self, name: &str) -> Result<(Vec<u8>, String)> {
         let mut request = self.request.clone();
         request.name_expressions = vec![name.to_owned()];
         request.keep = false;

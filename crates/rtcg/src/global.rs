@@ -47,7 +47,7 @@ impl<T: Element> Global<T> {
         self.len == 0
     }
 
-    fn check(&self, call: &'static str, start: usize, len: usize) -> Result<CUdeviceptr> {
+    fn checked_address(&self, call: &'static str, start: usize, len: usize) -> Result<CUdeviceptr> {
         if start.checked_add(len).is_none_or(|end| end > self.len) {
             let detail = format!("elements {start} to {} of a variable of {}", start.saturating_add(len), self.len);
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail).into());
@@ -70,7 +70,7 @@ impl<T: Element> Global<T> {
     /// # Errors
     /// When they are not all there.
     pub fn read(&self, start: usize, host: &mut [T]) -> Result<()> {
-        let ptr = self.check("cuMemcpyDtoH", start, host.len())?;
+        let ptr = self.checked_address("cuMemcpyDtoH", start, host.len())?;
         // SAFETY: the range lies inside the variable, whose module is held.
         self.ctx.enter(|| unsafe { memory::memcpy_dtoh(T::as_bytes_mut(host), ptr) })
     }
@@ -80,7 +80,7 @@ impl<T: Element> Global<T> {
     /// # Errors
     /// When they are not all there.
     pub fn write(&self, start: usize, host: &[T]) -> Result<()> {
-        let ptr = self.check("cuMemcpyHtoD", start, host.len())?;
+        let ptr = self.checked_address("cuMemcpyHtoD", start, host.len())?;
         // SAFETY: as above.
         self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, T::as_bytes(host)) })
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// What a report contains beyond the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Details {
+pub struct ReportDetails {
     /// Every attribute of every device.
     pub attributes: bool,
     /// Every declared function of the driver API, and which driver has it.
@@ -15,7 +15,7 @@ pub struct Details {
 }
 
 /// The settings read from the environment, and what holds when one is not set.
-const SETTINGS: &[(&str, &str)] = &[
+const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_VIRTUAL_DEVICES", "one virtual device if there is no real one"),
     ("RTCG_VIRTUAL_MEMORY", "each virtual device has half of the machine's memory"),
     ("RTCG_VIRTUAL_TIMEOUT", "kernels may run as long as they want"),
@@ -45,33 +45,33 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// The report, several lines of text.
-pub fn report(details: Details) -> String {
+pub fn info_report(details: ReportDetails) -> String {
     let system = (std::env::consts::OS, std::env::consts::ARCH);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = format!("rtcg {} on {} {}, {cores} cores\n", env!("CARGO_PKG_VERSION"), system.0, system.1);
     let started = rtcg_driver::init(0);
-    drivers(&mut text);
-    section(&mut text, "Devices");
+    write_drivers(&mut text);
+    write_section(&mut text, "Devices");
     if let Err(error) = started {
-        item(&mut text, "none", &one_line(&error.to_string()));
+        write_item(&mut text, "none", &one_line(&error.to_string()));
     }
     for device in Device::all().unwrap_or_default() {
-        describe(&mut text, &device, details.attributes);
+        write_device(&mut text, &device, details.attributes);
     }
-    compilers(&mut text);
-    libraries(&mut text);
-    settings(&mut text);
+    write_compilers(&mut text);
+    write_libraries(&mut text);
+    write_settings(&mut text);
     if details.functions {
-        functions(&mut text);
+        write_function_coverage(&mut text);
     }
     text
 }
 
-fn section(text: &mut String, title: &str) {
+fn write_section(text: &mut String, title: &str) {
     let _ = writeln!(text, "\n{title}");
 }
 
-fn item(text: &mut String, name: &str, value: &str) {
+fn write_item(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "  {name:<26} {value}");
 }
 
@@ -80,7 +80,7 @@ fn one_line(message: &str) -> String {
     message.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
-fn version(number: Option<u32>) -> String {
+fn version_text(number: Option<u32>) -> String {
     number.map_or("of unknown version".to_owned(), |v| format!("CUDA {}.{}", v / 1000, v % 1000 / 10))
 }
 
@@ -89,24 +89,28 @@ fn count_of_functions(table: &DriverTable) -> String {
     format!("{resolved} of {} driver functions", DriverFn::COUNT)
 }
 
-fn drivers(text: &mut String) {
-    section(text, "Drivers");
-    match DriverTable::real() {
+fn write_drivers(text: &mut String) {
+    write_section(text, "Drivers");
+    match DriverTable::real_driver() {
         Ok(table) => {
             let value =
-                format!("{}, {}, {}", table.origin(), version(table.driver_version()), count_of_functions(table));
-            item(text, "real", &value);
+                format!("{}, {}, {}", table.origin(), version_text(table.driver_version()), count_of_functions(table));
+            write_item(text, "real", &value);
         }
-        Err(error) => item(text, "real", &one_line(&error.to_string())),
+        Err(error) => write_item(text, "real", &one_line(&error.to_string())),
     }
     let table = rtcg_driver::virtual_table();
-    item(text, "virtual", &format!("built in, {}, {}", version(table.driver_version()), count_of_functions(table)));
+    write_item(
+        text,
+        "virtual",
+        &format!("built in, {}, {}", version_text(table.driver_version()), count_of_functions(table)),
+    );
 }
 
-fn describe(text: &mut String, device: &Device, attributes: bool) {
+fn write_device(text: &mut String, device: &Device, attributes: bool) {
     let kind = if device.is_virtual() { "virtual" } else { "real" };
     let name = device.name().unwrap_or_else(|e| one_line(&e.to_string()));
-    item(text, &format!("{} ({kind})", device.ordinal()), &name);
+    write_item(text, &format!("{} ({kind})", device.ordinal()), &name);
     let attribute = |which| device.attribute(which).map_or("?".to_owned(), |v| v.to_string());
     let (major, minor) = device.compute_capability().unwrap_or_default();
     let memory = device.total_memory().unwrap_or_default();
@@ -132,79 +136,83 @@ fn describe(text: &mut String, device: &Device, attributes: bool) {
     }
 }
 
-fn compilers(text: &mut String) {
-    section(text, "Compiler");
+fn write_compilers(text: &mut String) {
+    write_section(text, "Compiler");
     match NvrtcTable::load() {
         Ok(table) => {
             let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            item(text, "NVRTC", &format!("{version}, {}", table.path().display()));
+            write_item(text, "NVRTC", &format!("{version}, {}", table.path().display()));
             let archs: Vec<_> = table.supported_archs().iter().map(u32::to_string).collect();
-            item(text, "", &format!("compiles for {}", archs.join(" ")));
+            write_item(text, "", &format!("compiles for {}", archs.join(" ")));
         }
-        Err(error) => item(text, "NVRTC", &one_line(&error.to_string())),
+        Err(error) => write_item(text, "NVRTC", &one_line(&error.to_string())),
     }
     match NvJitLinkTable::load() {
         Ok(table) => {
             let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            item(text, "nvJitLink", &format!("{version}, {}", table.path().display()));
+            write_item(text, "nvJitLink", &format!("{version}, {}", table.path().display()));
         }
-        Err(_) => item(text, "nvJitLink", "not found; link-time optimisation (-dlto) needs it"),
+        Err(_) => write_item(text, "nvJitLink", "not found; link-time optimisation (-dlto) needs it"),
     }
     let nvcc = sys::find_nvcc("nvcc").map_or("not found, not needed".to_owned(), |path| path.display().to_string());
-    item(text, "nvcc", &nvcc);
+    write_item(text, "nvcc", &nvcc);
     let directories: Vec<_> = sys::header_directories().iter().map(|d| d.display().to_string()).collect();
-    item(text, "CUDA headers", if directories.is_empty() { "not found" } else { "" });
+    write_item(text, "CUDA headers", if directories.is_empty() { "not found" } else { "" });
     for directory in directories {
-        item(text, "", &directory);
+        write_item(text, "", &directory);
     }
-    cache(text);
+    write_cache(text);
 }
 
-fn cache(text: &mut String) {
+fn write_cache(text: &mut String) {
     let Some(status) = rtcg_compile::cache_status() else {
-        return item(text, "cache", "nothing is kept on disk");
+        return write_item(text, "cache", "nothing is kept on disk");
     };
-    item(text, "cache", &status.dir.display().to_string());
+    write_item(text, "cache", &status.dir.display().to_string());
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let (programs, used, limit) = (status.n_programs, mib(status.n_bytes), mib(status.limit_bytes));
-    item(text, "", &format!("{programs} programs, {used:.1} MiB of at most {limit:.0} MiB"));
+    write_item(text, "", &format!("{programs} programs, {used:.1} MiB of at most {limit:.0} MiB"));
     if let Some(reason) = status.unwritable {
-        item(text, "", &format!("nothing new is kept: {}", one_line(&reason)));
+        write_item(text, "", &format!("nothing new is kept: {}", one_line(&reason)));
     }
 }
 
 /// Libraries beside the driver and the compiler that are used when they are there.
-fn libraries(text: &mut String) {
-    section(text, "Libraries");
+fn write_libraries(text: &mut String) {
+    write_section(text, "Libraries");
     for installation in sys::search::installations() {
-        item(text, "CUDA", &installation.origin);
+        write_item(text, "CUDA", &installation.origin);
     }
     let curand =
         sys::search::find_library("curand").map_or("not found, not needed".to_owned(), |p| p.display().to_string());
-    item(text, "cuRAND", &curand);
-    item(text, "NVTX listener", rtcg_driver::trace::nvtx::origin().unwrap_or("none: no profiler is attached"));
+    write_item(text, "cuRAND", &curand);
+    write_item(
+        text,
+        "NVTX listener",
+        rtcg_driver::trace::nvtx::listener_library().unwrap_or("none: no profiler is attached"),
+    );
 }
 
-fn settings(text: &mut String) {
-    section(text, "Environment");
-    for (name, otherwise) in SETTINGS {
+fn write_settings(text: &mut String) {
+    write_section(text, "Environment");
+    for (name, otherwise) in ENVIRONMENT_SETTINGS {
         match std::env::var_os(name).filter(|v| !v.is_empty()) {
-            Some(value) => item(text, name, &value.to_string_lossy()),
-            None => item(text, name, &format!("not set: {otherwise}")),
+            Some(value) => write_item(text, name, &value.to_string_lossy()),
+            None => write_item(text, name, &format!("not set: {otherwise}")),
         }
     }
-    let listed = |name: &str| SETTINGS.iter().any(|(known, _)| *known == name);
+    let listed = |name: &str| ENVIRONMENT_SETTINGS.iter().any(|(known, _)| *known == name);
     for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("RTCG_") && !listed(name)) {
-        item(text, &name, &value);
+        write_item(text, &name, &value);
     }
 }
 
-fn functions(text: &mut String) {
-    section(text, "Driver functions (r: real driver, v: virtual GPU)");
-    let real = DriverTable::real().ok();
+fn write_function_coverage(text: &mut String) {
+    write_section(text, "Driver functions (r: real driver, v: virtual GPU)");
+    let real = DriverTable::real_driver().ok();
     let simulated = rtcg_driver::virtual_table();
     for function in DriverFn::ALL {
-        let info = function.info();
+        let info = function.function_info();
         let r = if real.is_some_and(|t| t.has(*function)) { 'r' } else { '-' };
         let v = if simulated.has(*function) { 'v' } else { '-' };
         let _ =

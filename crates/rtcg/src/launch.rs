@@ -7,7 +7,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::memory::{DeviceVec, Element};
-use rtcg_driver::signature::Given;
+use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::{LaunchOptions, Stream};
 
 /// Up to three dimensions; missing ones are 1.
@@ -79,12 +79,12 @@ impl<'a> Grid<'a> {
 }
 
 /// Takes an argument's bytes, its alignment in C and its type.
-pub type Put<'p> = dyn FnMut(&[u8], usize, Given) -> rtcg_driver::Result<()> + 'p;
+pub type PutArgument<'p> = dyn FnMut(&[u8], usize, GivenArgument) -> rtcg_driver::Result<()> + 'p;
 
 /// What can be passed to a kernel: numbers by value, device memory by pointer.
 pub trait KernelArgument {
     /// Calls `put` with what the kernel gets.
-    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()>;
+    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()>;
 
     /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it. Where the stream is
     /// being captured, [`rtcg_driver::retain_in_capture`] lets the graph hold it.
@@ -94,8 +94,8 @@ pub trait KernelArgument {
 }
 
 impl<T: Element> KernelArgument for DeviceVec<T> {
-    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()> {
-        put(&self.ptr().to_ne_bytes(), 8, Given::Pointer(Some(T::NUMBER)))
+    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()> {
+        put(&self.ptr().to_ne_bytes(), 8, GivenArgument::Pointer(Some(T::NUMBER)))
     }
 
     fn used_in(&self, stream: Option<&Stream>) {
@@ -104,8 +104,8 @@ impl<T: Element> KernelArgument for DeviceVec<T> {
 }
 
 impl<T: Element> KernelArgument for T {
-    fn with_bytes(&self, put: &mut Put<'_>) -> rtcg_driver::Result<()> {
-        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), Given::Value(T::NUMBER))
+    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()> {
+        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), GivenArgument::Value(T::NUMBER))
     }
 }
 

@@ -18,7 +18,6 @@
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
 //! [`compile`] the compiler with its cache, [`array`] arrays, [`codegen`] kernel generators.
 
-pub mod arrays;
 mod context;
 mod cpp_names;
 mod error;
@@ -29,13 +28,13 @@ mod launch;
 mod memory;
 mod runtime;
 mod signatures;
+pub mod typed_arrays;
 
-pub use arrays::{Arrays, GpuArray, GpuArrayDyn};
 pub use context::{Context, Module, target_of};
 pub use cpp_names::CppNames;
 pub use error::{Error, Result};
 pub use global::Global;
-pub use launch::{Dim3, Function, Grid, KernelArgument, Put};
+pub use launch::{Dim3, Function, Grid, KernelArgument, PutArgument};
 pub use memory::{DeviceVec, Element};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
@@ -44,6 +43,7 @@ pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
 pub use signatures::{declare_source, number_of, number_of_ctype, types_are_strict};
+pub use typed_arrays::{Arrays, GpuArray, GpuArrayDyn};
 
 /// What most programs need.
 pub mod prelude {

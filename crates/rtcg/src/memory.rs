@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use rtcg_driver::signature::Number;
+use rtcg_driver::signature::NumberType;
 use rtcg_driver::{DeviceAllocation, Stream, in_relaxed_mode, retain_in_capture};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,11 +33,11 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     const ZERO: Self;
 
     /// The type in C.
-    const NUMBER: Number;
+    const NUMBER: NumberType;
 }
 
-const fn int(nbytes: u8, signed: bool) -> Number {
-    Number::Int { nbytes, signed }
+const fn int(nbytes: u8, signed: bool) -> NumberType {
+    NumberType::Int { nbytes, signed }
 }
 
 macro_rules! elements {
@@ -45,7 +45,7 @@ macro_rules! elements {
         impl sealed::Sealed for $t {}
         impl Element for $t {
             const ZERO: Self = $zero;
-            const NUMBER: Number = $number;
+            const NUMBER: NumberType = $number;
         }
     )*};
 }
@@ -59,33 +59,33 @@ elements! {
     u16: 0, int(2, false);
     u32: 0, int(4, false);
     u64: 0, int(8, false);
-    f32: 0.0, Number::Float;
-    f64: 0.0, Number::Double;
+    f32: 0.0, NumberType::Float;
+    f64: 0.0, NumberType::Double;
 }
 
 /// Where elements lie.
 #[derive(Debug)]
-enum Memory {
+enum ElementMemory {
     Own(DeviceAllocation),
     Pooled(PooledDeviceAllocation),
 }
 
-impl Memory {
-    fn ptr(&self) -> u64 {
+impl ElementMemory {
+    fn address(&self) -> u64 {
         match self {
             Self::Own(memory) => memory.ptr(),
             Self::Pooled(memory) => memory.ptr(),
         }
     }
 
-    fn read(&self, host: &mut [u8]) -> rtcg_driver::Result<()> {
+    fn copy_to_host(&self, host: &mut [u8]) -> rtcg_driver::Result<()> {
         match self {
             Self::Own(memory) => memory.read(0, host),
             Self::Pooled(memory) => memory.read(0, host),
         }
     }
 
-    fn write(&self, host: &[u8]) -> rtcg_driver::Result<()> {
+    fn copy_from_host(&self, host: &[u8]) -> rtcg_driver::Result<()> {
         match self {
             Self::Own(memory) => memory.write(0, host),
             Self::Pooled(memory) => memory.write(0, host),
@@ -104,29 +104,29 @@ struct StreamUses {
 #[derive(Debug)]
 struct SharedBuffer {
     ctx: Context,
-    memory: Memory,
+    memory: ElementMemory,
     uses: Mutex<StreamUses>,
 }
 
 impl SharedBuffer {
-    fn new(ctx: &Context, memory: Memory) -> Arc<Self> {
+    fn new(ctx: &Context, memory: ElementMemory) -> Arc<Self> {
         Arc::new(Self { ctx: ctx.clone(), memory, uses: Mutex::default() })
     }
 
-    fn uses(&self) -> MutexGuard<'_, StreamUses> {
+    fn stream_uses(&self) -> MutexGuard<'_, StreamUses> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note_use(self: &Arc<Self>, stream: &Stream) {
         /// So many streams are known before those that are done are forgotten.
-        const MANY: usize = 16;
+        const MAX_TRACKED_STREAMS: usize = 16;
         let is_captured = retain_in_capture(Some(stream), || self.clone());
-        let mut uses = self.uses();
+        let mut uses = self.stream_uses();
         if is_captured {
             uses.is_captured = true;
         } else if !uses.streams.contains(stream) {
             let done = match uses.streams.len() {
-                MANY.. => in_relaxed_mode(|| {
+                MAX_TRACKED_STREAMS.. => in_relaxed_mode(|| {
                     uses.streams.extract_if(.., |stream| stream.is_done().unwrap_or(false)).collect()
                 }),
                 _ => Vec::new(),
@@ -138,9 +138,9 @@ impl SharedBuffer {
     }
 
     /// Waits for all uses that copies in the default stream do not wait for.
-    fn wait(&self) -> Result<()> {
+    fn wait_for_uses(&self) -> Result<()> {
         let (streams, is_captured) = {
-            let mut uses = self.uses();
+            let mut uses = self.stream_uses();
             (std::mem::take(&mut uses.streams), uses.is_captured)
         };
         if is_captured || streams.iter().any(Stream::is_closed) {
@@ -163,25 +163,25 @@ pub struct DeviceVec<T> {
 
 impl<T: Element> DeviceVec<T> {
     /// New memory with undefined contents, from a pool if there is one.
-    fn uninit(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
+    fn new_uninit(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
         let nbytes = len.saturating_mul(size_of::<T>());
         let memory = match (len, pool) {
             (0, _) => None,
-            (_, Some(pool)) => Some(Memory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
-            (_, None) => Some(Memory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
+            (_, Some(pool)) => Some(ElementMemory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
+            (_, None) => Some(ElementMemory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
         let memory = memory.map(|memory| SharedBuffer::new(ctx, memory));
         Ok(Self { memory, len, context: ctx.number(), element: PhantomData })
     }
 
     pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {
-        let new = Self::uninit(ctx, pool, host.len())?;
+        let new = Self::new_uninit(ctx, pool, host.len())?;
         new.write(host)?;
         Ok(new)
     }
 
-    pub(crate) fn zeros(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
-        let new = Self::uninit(ctx, pool, len)?;
+    pub(crate) fn new_zeros(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
+        let new = Self::new_uninit(ctx, pool, len)?;
         if !new.is_empty() {
             ctx.enter(|| {
                 // SAFETY: the memory has room for exactly this many elements.
@@ -195,7 +195,7 @@ impl<T: Element> DeviceVec<T> {
 
     /// Address of the first element; 0 when there is none.
     pub fn ptr(&self) -> u64 {
-        self.memory.as_ref().map_or(0, |shared| shared.memory.ptr())
+        self.memory.as_ref().map_or(0, |shared| shared.memory.address())
     }
 
     /// The number of the context whose memory it is.
@@ -229,8 +229,8 @@ impl<T: Element> DeviceVec<T> {
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = vec![T::ZERO; self.len];
         if let Some(shared) = &self.memory {
-            shared.wait()?;
-            shared.memory.read(T::as_bytes_mut(&mut host))?;
+            shared.wait_for_uses()?;
+            shared.memory.copy_to_host(T::as_bytes_mut(&mut host))?;
         }
         Ok(host)
     }
@@ -240,7 +240,7 @@ impl<T: Element> DeviceVec<T> {
     /// captured into keeps the memory alive. Launches record their uses themselves.
     pub fn used_in(&self, stream: Option<&Stream>) {
         let Some(shared) = &self.memory else { return };
-        if let Memory::Pooled(memory) = &shared.memory {
+        if let ElementMemory::Pooled(memory) = &shared.memory {
             memory.used_in(stream);
         }
         if let Some(stream) = stream {
@@ -257,8 +257,8 @@ impl<T: Element> DeviceVec<T> {
     pub fn write(&self, host: &[T]) -> Result<()> {
         match &self.memory {
             Some(shared) => {
-                shared.wait()?;
-                Ok(shared.memory.write(T::as_bytes(host))?)
+                shared.wait_for_uses()?;
+                Ok(shared.memory.copy_from_host(T::as_bytes(host))?)
             }
             None if host.is_empty() => Ok(()),
             None => Err(rtcg_driver::Error::new(

@@ -1,4 +1,4 @@
-//! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::Runtime`].
+//! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::DeviceRuntime`].
 
 // Copies and launches of the driver crate are unsafe because addresses are plain numbers there;
 // here every address comes from an array that holds its memory.
@@ -8,8 +8,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::generators::workspace::{self, WorkspaceUse};
 use rtcg_array::{
-    Allocator, ArrayContext, ArrayError, BLOCK_THREADS, Buffer, DeviceInfo, Kernel, Result, Runtime, ThreadFlag,
-    blocking_region,
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, LaunchableKernel,
+    Result, ThreadFlag, blocking_region,
 };
 use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
-    static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
+    static CURRENT_STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
     static HAS_STREAM: Cell<bool> = const { Cell::new(false) };
     /// What new arrays of this thread get their memory from; the pool if empty.
-    static ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
+    static CURRENT_ALLOCATOR: RefCell<Option<Allocator>> = const { RefCell::new(None) };
     static HAS_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -33,40 +33,40 @@ static ALLOCATOR_FLAG: ThreadFlag = ThreadFlag::new(&HAS_ALLOCATOR);
 /// Whether the calling thread is in [`with_allocator`].
 #[inline]
 pub fn has_allocator() -> bool {
-    ALLOCATOR_FLAG.get()
+    ALLOCATOR_FLAG.is_set()
 }
 
 /// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
 /// that are deferred get theirs from it when they are computed.
 pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Allocator>);
-    impl Drop for Restore {
+    struct RestoreAllocator(Option<Allocator>);
+    impl Drop for RestoreAllocator {
         fn drop(&mut self) {
-            ALLOCATOR_FLAG.set(self.0.is_some());
-            let _ = ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
+            ALLOCATOR_FLAG.set_inside(self.0.is_some());
+            let _ = CURRENT_ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
         }
     }
-    let _restore = Restore(ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
-    ALLOCATOR_FLAG.set(true);
+    let _restore = RestoreAllocator(CURRENT_ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
+    ALLOCATOR_FLAG.set_inside(true);
     body()
 }
 
 #[cold]
 #[inline(never)]
 fn current_allocator() -> Option<Allocator> {
-    ALLOCATOR.with_borrow(Clone::clone)
+    CURRENT_ALLOCATOR.with_borrow(Clone::clone)
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
 fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
-    STREAM_FLAG.set(stream.is_some());
-    STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
+    STREAM_FLAG.set_inside(stream.is_some());
+    CURRENT_STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
 /// Runs `body` with array operations of this thread enqueued in `stream`.
 pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Stream>);
-    impl Drop for Restore {
+    struct RestoreStream(Option<Stream>);
+    impl Drop for RestoreStream {
         fn drop(&mut self) {
             rtcg_array::fuse::flush_quietly();
             drop(exchange_stream(self.0.take()));
@@ -74,21 +74,21 @@ pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     }
     // What was deferred outside belongs to the stream outside, and the other way round.
     rtcg_array::fuse::flush_quietly();
-    let _restore = Restore(exchange_stream(stream.cloned()));
+    let _restore = RestoreStream(exchange_stream(stream.cloned()));
     body()
 }
 
 /// The stream that array operations of this thread are enqueued in.
 pub fn current_stream() -> Option<Stream> {
-    if !STREAM_FLAG.get() {
+    if !STREAM_FLAG.is_set() {
         return None;
     }
-    STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
+    CURRENT_STREAM.try_with(|slot| slot.borrow().clone()).ok().flatten()
 }
 
 #[inline]
 fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    if !STREAM_FLAG.get() {
+    if !STREAM_FLAG.is_set() {
         return body(None);
     }
     with_own_stream(body)
@@ -97,7 +97,7 @@ fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
 #[cold]
 #[inline(never)]
 fn with_own_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
-    STREAM.with(|slot| body(slot.borrow().as_ref()))
+    CURRENT_STREAM.with(|slot| body(slot.borrow().as_ref()))
 }
 
 /// Device memory of an array, from the pool of its runtime.
@@ -118,7 +118,7 @@ impl std::ops::Deref for DeviceBuffer {
     }
 }
 
-impl Buffer for DeviceBuffer {
+impl ArrayBuffer for DeviceBuffer {
     fn device_ptr(&self) -> u64 {
         self.0.ptr()
     }
@@ -128,7 +128,7 @@ impl Buffer for DeviceBuffer {
     }
 
     fn wait_for_uses(&self) -> Result<()> {
-        let waits = STREAM_FLAG.get() || !self.0.has_other_uses();
+        let waits = STREAM_FLAG.is_set() || !self.0.has_other_uses();
         if waits { Ok(()) } else { blocking_region(|| self.0.wait_for_uses()).map_err(ArrayError::runtime) }
     }
 
@@ -136,12 +136,12 @@ impl Buffer for DeviceBuffer {
         self
     }
 
-    fn check(&self) -> Result<()> {
-        if self.0.is_freed() { Err(freed()) } else { Ok(()) }
+    fn ensure_computed(&self) -> Result<()> {
+        if self.0.is_freed() { Err(freed_error()) } else { Ok(()) }
     }
 
     fn use_address(&self) -> Result<u64> {
-        self.check()?;
+        self.ensure_computed()?;
         self.record_use();
         Ok(self.0.ptr())
     }
@@ -149,7 +149,7 @@ impl Buffer for DeviceBuffer {
 
 /// The use of an array whose memory was given back by hand.
 #[cold]
-fn freed() -> ArrayError {
+fn freed_error() -> ArrayError {
     let detail = "the memory of the array was freed (gpudata.free())";
     ArrayError::runtime(rtcg_driver::Error::new("GPUArray", sys::CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
 }
@@ -161,7 +161,7 @@ fn freed() -> ArrayError {
 /// use rtcg::{Context, CudaRuntime};
 ///
 /// # fn main() -> rtcg::Result<()> {
-/// let arrays = CudaRuntime::arrays(&Context::new()?)?;
+/// let arrays = CudaRuntime::array_context(&Context::new()?)?;
 /// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
 /// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
 /// // One kernel, and no memory for `scaled`.
@@ -223,26 +223,30 @@ impl CudaRuntime {
     ///
     /// # Errors
     /// As [`CudaRuntime::new`].
-    pub fn arrays(ctx: &Context) -> crate::Result<Arc<ArrayContext>> {
+    pub fn array_context(ctx: &Context) -> crate::Result<Arc<ArrayContext>> {
         Ok(ArrayContext::new(Arc::new(Self::new(ctx)?)))
     }
 
-    fn run<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+    fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
         self.ctx.enter(body).map_err(runtime_error)
     }
 
     /// Memory of the pool, which calls the driver if it has no free block. Other threads may run meanwhile, since a
     /// driver may wait for the device.
     #[inline(never)]
-    fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
-        let allocate = || self.run(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
+    fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
+        let allocate = || self.run_in_context(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
         let memory = blocking_region(allocate)?;
         Ok(Arc::new(DeviceBuffer(memory)))
     }
 
-    /// [`CudaRuntime::run`] of what is queued and does not wait unless the queue is full.
-    fn enqueue<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        if self.ctx.driver().queue_may_be_full() { blocking_region(|| self.run(body)) } else { self.run(body) }
+    /// [`CudaRuntime::run_in_context`] of what is queued and does not wait unless the queue is full.
+    fn enqueue_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        if self.ctx.driver().queue_may_be_full() {
+            blocking_region(|| self.run_in_context(body))
+        } else {
+            self.run_in_context(body)
+        }
     }
 }
 
@@ -256,7 +260,7 @@ fn runtime_error(error: Error) -> ArrayError {
     }
 }
 
-impl Runtime for CudaRuntime {
+impl DeviceRuntime for CudaRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.device_info
     }
@@ -265,7 +269,7 @@ impl Runtime for CudaRuntime {
         self.ctx.number()
     }
 
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         if has_allocator() {
             return self.alloc_from(self.allocator().as_ref(), nbytes);
         }
@@ -280,7 +284,7 @@ impl Runtime for CudaRuntime {
         if has_allocator() { current_allocator() } else { None }
     }
 
-    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         if let Some(allocator) = allocator {
             return allocator(nbytes);
         }
@@ -290,7 +294,7 @@ impl Runtime for CudaRuntime {
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
         // SAFETY: the array that owns `dst` has checked the length; the stream is waited for, so
         // that `src` is not needed later.
-        self.run(|| unsafe {
+        self.run_in_context(|| unsafe {
             with_stream(|stream| match stream {
                 None => memory::memcpy_htod(dst, src),
                 Some(stream) => memory::memcpy_htod_in_stream(dst, src, stream),
@@ -300,7 +304,7 @@ impl Runtime for CudaRuntime {
 
     fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
         // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
-        self.run(|| unsafe {
+        self.run_in_context(|| unsafe {
             with_stream(|stream| match stream {
                 None => memory::memcpy_dtoh(dst, src),
                 Some(stream) => memory::memcpy_dtoh_in_stream(dst, src, stream),
@@ -310,15 +314,15 @@ impl Runtime for CudaRuntime {
 
     fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
         // SAFETY: both are arrays of `nbytes` bytes.
-        self.enqueue(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
+        self.enqueue_in_context(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
     }
 
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         // SAFETY: `dst` is an array of `nbytes` bytes.
-        self.enqueue(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
+        self.enqueue_in_context(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
     }
 
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         let mut target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
         if self.device_info.compute_capability == 90 && target.kind == BinaryKind::Cubin {
             // Kernels may have what no other architecture does, such as `wgmma`.
@@ -345,7 +349,7 @@ impl Runtime for CudaRuntime {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.run(rtcg_driver::Context::synchronize)
+        self.run_in_context(rtcg_driver::Context::synchronize)
     }
 
     fn release_cached(&self) -> bool {
@@ -365,7 +369,7 @@ struct CudaKernel {
     function: Function,
 }
 
-impl Kernel for CudaKernel {
+impl LaunchableKernel for CudaKernel {
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.

@@ -1,32 +1,32 @@
 //! Types of kernel parameters, from the declarations that `rtcg-compile` reads in the source to the driver's checks.
 
 use rtcg_codegen::DType;
-use rtcg_codegen::carg::{CType, Form};
+use rtcg_codegen::c_declarations::{CType, CTypeForm};
 use rtcg_compile::KernelDeclarations;
 use rtcg_driver::Module;
-use rtcg_driver::signature::{Number, ParamDeclaration, Signature};
+use rtcg_driver::signature::{NumberType, ParamDeclaration, Signature};
 use std::sync::OnceLock;
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
 /// for programs that pass arrays of one type where another is declared; it is read once.
 pub(crate) fn types_are_checked() -> bool {
-    static CHECKED: OnceLock<bool> = OnceLock::new();
-    *CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
+    static ARE_TYPES_CHECKED: OnceLock<bool> = OnceLock::new();
+    *ARE_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
 }
 
 /// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error where an argument's type contradicts the kernel's source though
 /// its size does not; it is read once.
 pub fn types_are_strict() -> bool {
-    static STRICT: OnceLock<bool> = OnceLock::new();
-    *STRICT.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
+    static ARE_TYPES_STRICT: OnceLock<bool> = OnceLock::new();
+    *ARE_TYPES_STRICT.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
 }
 
 /// The number that elements of arrays are; `None` for records.
 #[inline]
-pub fn number_of(dtype: DType) -> Option<Number> {
-    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+pub fn number_of(dtype: DType) -> Option<NumberType> {
+    let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
     match dtype {
-        DType::Bool => Some(Number::Bool),
+        DType::Bool => Some(NumberType::Bool),
         DType::I8 => int(1, true),
         DType::I16 => int(2, true),
         DType::I32 => int(4, true),
@@ -35,29 +35,29 @@ pub fn number_of(dtype: DType) -> Option<Number> {
         DType::U16 => int(2, false),
         DType::U32 => int(4, false),
         DType::U64 => int(8, false),
-        DType::F16 => Some(Number::Half),
-        DType::BF16 => Some(Number::BFloat16),
-        DType::F32 => Some(Number::Float),
-        DType::F64 => Some(Number::Double),
-        DType::C64 => Some(Number::Complex64),
-        DType::C128 => Some(Number::Complex128),
+        DType::F16 => Some(NumberType::Half),
+        DType::BF16 => Some(NumberType::BFloat16),
+        DType::F32 => Some(NumberType::Float),
+        DType::F64 => Some(NumberType::Double),
+        DType::C64 => Some(NumberType::Complex64),
+        DType::C128 => Some(NumberType::Complex128),
         DType::Void(_) => None,
     }
 }
 
 /// The number that a declared type is; `None` for structures.
-pub fn number_of_ctype(ctype: &CType) -> Option<Number> {
-    let int = |signed| Some(Number::Int { nbytes: ctype.itemsize as u8, signed });
+pub fn number_of_ctype(ctype: &CType) -> Option<NumberType> {
+    let int = |signed| Some(NumberType::Int { nbytes: ctype.itemsize as u8, signed });
     match (ctype.form, ctype.itemsize) {
-        (Form::Number('b'), _) => Some(Number::Bool),
-        (Form::Number('i'), _) => int(true),
-        (Form::Number('u'), _) => int(false),
-        (Form::Number('f'), 2) => Some(Number::Half),
-        (Form::Number('f'), 4) => Some(Number::Float),
-        (Form::Number('f'), 8) => Some(Number::Double),
-        (Form::Number('c') | Form::Vector { kind: 'f', components: 2 }, 8) => Some(Number::Complex64),
-        (Form::Number('c') | Form::Vector { kind: 'f', components: 2 }, 16) => Some(Number::Complex128),
-        (Form::BFloat16, _) => Some(Number::BFloat16),
+        (CTypeForm::Number('b'), _) => Some(NumberType::Bool),
+        (CTypeForm::Number('i'), _) => int(true),
+        (CTypeForm::Number('u'), _) => int(false),
+        (CTypeForm::Number('f'), 2) => Some(NumberType::Half),
+        (CTypeForm::Number('f'), 4) => Some(NumberType::Float),
+        (CTypeForm::Number('f'), 8) => Some(NumberType::Double),
+        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 8) => Some(NumberType::Complex64),
+        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 16) => Some(NumberType::Complex128),
+        (CTypeForm::BFloat16, _) => Some(NumberType::BFloat16),
         _ => None,
     }
 }
@@ -73,11 +73,11 @@ pub fn declare_source(module: &Module, source: String, options: Vec<String>) {
     }
     let declarations = OnceLock::new();
     module.set_signatures(move |kernel| {
-        let all = declarations.get_or_init(|| KernelDeclarations::read(&source, &options));
+        let all = declarations.get_or_init(|| KernelDeclarations::parse_source(&source, &options));
         let declare = |p: &rtcg_compile::KernelParameter| {
             ParamDeclaration::new(&p.base, p.pointers, &p.c_type, p.name.as_deref())
         };
-        let params = all.get(kernel)?.iter().map(declare).collect();
-        Some(Signature { params, textures: all.textures(kernel).to_vec() })
+        let params = all.params_of_kernel(kernel)?.iter().map(declare).collect();
+        Some(Signature { params, textures: all.textures_of_kernel(kernel).to_vec() })
     });
 }

@@ -24,7 +24,7 @@ mod fuzz_support;
 use fuzz_support::driver::{Device, Outcome};
 use fuzz_support::{find, mutants, variants};
 use rtcg_cuda_sys::DriverTable;
-use rtcg_oracle::{Program, Random, Target, generate};
+use rtcg_oracle::{GenerationTarget, Random, TestProgram, generate_program};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,13 +87,13 @@ fn options() -> Options {
 }
 
 /// Programs for compute capability 8.0 and 9.0 by turns.
-fn program_of(seed: u64, options: &Options) -> Program {
+fn program_of(seed: u64, options: &Options) -> TestProgram {
     let capability = match options.capability {
         0 if seed.is_multiple_of(2) => 80,
         0 => 90,
         given => given as u32,
     };
-    generate(seed, Target { capability, real: options.real })
+    generate_program(seed, GenerationTarget { capability, real: options.real })
 }
 
 fn main() {
@@ -110,7 +110,7 @@ fn main() {
         ("virtual", None) if options.child || options.processes == 0 => on_virtual(&options),
         ("real" | "table" | "virtual", None) if !options.child => in_children(&options),
         (name, _) => {
-            let table = if name == "real" { DriverTable::real() } else { Ok(rtcg_vgpu::table()) };
+            let table = if name == "real" { DriverTable::real_driver() } else { Ok(rtcg_vgpu::virtual_driver_table()) };
             let device = table.map_err(|e| e.to_string()).and_then(Device::open);
             match device {
                 Ok(device) => on_device(device, &options),
@@ -124,8 +124,8 @@ fn main() {
     std::process::exit((finds > 0).into());
 }
 
-fn replay(path: &str, mut run: impl FnMut(&Program)) -> u64 {
-    match std::fs::read_to_string(path).ok().and_then(|t| Program::from_annotated(&t)) {
+fn replay(path: &str, mut run: impl FnMut(&TestProgram)) -> u64 {
+    match std::fs::read_to_string(path).ok().and_then(|t| TestProgram::from_annotated(&t)) {
         Some(program) => run(&program),
         None => eprintln!("{path} is no program of the fuzzer"),
     }
@@ -164,7 +164,7 @@ fn on_virtual(options: &Options) -> u64 {
         if options.child {
             println!("begin\t{seed}");
         }
-        let wanted = |word: &String| program_of(seed, options).text().contains(word.as_str());
+        let wanted = |word: &String| program_of(seed, options).ptx_text().contains(word.as_str());
         if !options.containing.as_ref().is_none_or(wanted) {
             continue;
         }
@@ -198,7 +198,7 @@ fn compiled(seed: u64, options: &Options) -> &'static str {
     let mut ways = variants(program.block);
     let mut random = Random::new(seed);
     while ways.len() > options.ways.max(1) {
-        ways.remove(random.below(ways.len()));
+        ways.remove(random.next_below(ways.len()));
     }
     if std::env::var_os("RTCG_FUZZ_VERBOSE").is_some() {
         eprintln!("seed {seed}");
@@ -213,10 +213,10 @@ fn compiled(seed: u64, options: &Options) -> &'static str {
     };
     println!("seed {seed}: {what}\n  {variant:?}");
     let small = fuzz_support::shrink(&program, variant);
-    let expected = small.expected().unwrap_or_default();
+    let expected = small.expected_buffers().unwrap_or_default();
     let variant = fuzz_support::adapt(variant, small.block);
     let what = fuzz_support::check(&small, &expected, variant).err().unwrap_or_default();
-    report(options, &format!("kernel-{seed}"), &what, &small.annotated());
+    report(options, &format!("kernel-{seed}"), &what, &small.annotated_ptx());
     "different"
 }
 
@@ -339,7 +339,7 @@ fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Tab
     if status.code().is_none_or(|code| ![0, 1, FAULTED].contains(&code)) {
         println!("seed {begun}: the process ends with {status}");
         table.add("crash", "");
-        report(options, &format!("crash-{begun}"), "the process ends", &program_of(begun, options).annotated());
+        report(options, &format!("crash-{begun}"), "the process ends", &program_of(begun, options).annotated_ptx());
     }
     Some(begun + 1)
 }
@@ -347,7 +347,7 @@ fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Tab
 /// A child: runs programs on a device behind a driver table and says what became of each.
 fn on_device(mut device: Device, options: &Options) -> u64 {
     if let Some(path) = &options.replay {
-        return replay(path, |p| println!("{:?}", p.expected().map(|e| device.check(p, &e))));
+        return replay(path, |p| println!("{:?}", p.expected_buffers().map(|e| device.check(p, &e))));
     }
     let end = Instant::now() + Duration::from_secs(options.seconds);
     println!("device\t{}", device.name);
@@ -371,8 +371,8 @@ fn on_device(mut device: Device, options: &Options) -> u64 {
 }
 
 /// Runs one program: its row of the table, why it was refused, and the outcome if it is a find.
-fn judge(device: &mut Device, program: &Program) -> (&'static str, String, Option<Outcome>) {
-    let Ok((expected, noticed)) = program.outcome() else { return ("not well-formed", String::new(), None) };
+fn judge(device: &mut Device, program: &TestProgram) -> (&'static str, String, Option<Outcome>) {
+    let Ok((expected, noticed)) = program.expected_outcome() else { return ("not well-formed", String::new(), None) };
     match device.check(program, &expected) {
         Outcome::Same => ("same", String::new(), None),
         Outcome::Refused(log) => {
@@ -387,12 +387,12 @@ fn judge(device: &mut Device, program: &Program) -> (&'static str, String, Optio
 
 /// Makes a program small that differs, and reports it; says whether the device can still be used. A
 /// program that faults is reported as it is: a fault costs the whole context.
-fn small_on_device(device: &mut Device, program: &Program, outcome: Outcome, options: &Options) -> bool {
+fn small_on_device(device: &mut Device, program: &TestProgram, outcome: Outcome, options: &Options) -> bool {
     let mut alive = !matches!(outcome, Outcome::Fault(_));
     let mut what = outcome;
-    let whole = |p: &Program| p.block.iter().product::<u32>().is_multiple_of(32);
-    let small = rtcg_oracle::shrink::shrink(program, if alive { 400 } else { 0 }, |candidate| {
-        let Ok((expected, noticed)) = candidate.outcome() else { return false };
+    let whole = |p: &TestProgram| p.block.iter().product::<u32>().is_multiple_of(32);
+    let small = rtcg_oracle::shrink::shrink_program(program, if alive { 400 } else { 0 }, |candidate| {
+        let Ok((expected, noticed)) = candidate.expected_outcome() else { return false };
         // Masks of whole warps must not name lanes that are not there.
         if !alive || noticed.unspecified || whole(program) && !whole(candidate) {
             return false;
@@ -405,13 +405,13 @@ fn small_on_device(device: &mut Device, program: &Program, outcome: Outcome, opt
             Outcome::Fault(e) => {
                 alive = false;
                 let name = format!("fault-{}", program.seed);
-                report(options, &name, &e, &candidate.annotated());
+                report(options, &name, &e, &candidate.annotated_ptx());
                 false
             }
             _ => false,
         }
     });
     let kind = if matches!(what, Outcome::Fault(_)) { "fault" } else { "device" };
-    report(options, &format!("{kind}-{}", program.seed), &format!("{what:?}"), &small.annotated());
+    report(options, &format!("{kind}-{}", program.seed), &format!("{what:?}"), &small.annotated_ptx());
     alive
 }

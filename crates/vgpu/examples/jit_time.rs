@@ -3,10 +3,10 @@
 //!
 //! `jit_time FILE [ROUNDS [KERNEL [BLOCK_X BLOCK_Y]]]`; for profilers one kernel and a few rounds do.
 
-use rtcg_vgpu::exec::RUNTIME;
-use rtcg_vgpu::jit::store::{CodeStore, Key, text_key};
-use rtcg_vgpu::jit::{Instrument, ModuleCodeCache, SymbolLayout, Variant, Window, compile_cached};
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::exec::RUNTIME_CALLS;
+use rtcg_vgpu::jit::cache_key::{CodeKey, CodeStore, text_key};
+use rtcg_vgpu::jit::{Instrument, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_cached};
+use rtcg_vgpu::memory::window::device_window;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use std::time::Instant;
 struct Store(Mutex<Option<Vec<u8>>>);
 
 impl CodeStore for Store {
-    fn get(&self, _: &Key) -> Option<Vec<u8>> {
+    fn get_code(&self, _: &CodeKey) -> Option<Vec<u8>> {
         self.0.lock().ok()?.clone()
     }
-    fn put(&self, _: &Key, bytes: &[u8]) {
+    fn put_code(&self, _: &CodeKey, bytes: &[u8]) {
         if let Ok(mut kept) = self.0.lock() {
             *kept = Some(bytes.to_vec());
         }
@@ -36,8 +36,8 @@ fn main() -> Result<(), String> {
     }
     let module = Arc::new(parsed.module);
     let (rounds, block) = (number(1, 20)?, [number(3, 256)?, number(4, 1)?, 1]);
-    let window = window().map_err(|e| e.to_string())?;
-    let window = Window { base: window.base() as u64, bits: window.bits() };
+    let window = device_window().map_err(|e| e.to_string())?;
+    let window = WindowAddress { base: window.base_address() as u64, bits: window.size_log2() };
     let symbols = SymbolLayout { globals: vec![window.base; module.vars.len()] };
     for (id, kernel) in module.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined) {
         if args.get(2).is_some_and(|name| *name != *kernel.name) {
@@ -50,9 +50,9 @@ fn main() -> Result<(), String> {
             let mut best = f64::INFINITY;
             for _ in 0..rounds {
                 let code_cache = ModuleCodeCache { store: Arc::<Store>::clone(&store), text, generator: [0; 32] };
-                let calls = (&RUNTIME, &Instrument::NONE);
+                let calls = (&RUNTIME_CALLS, &Instrument::NO_INSTRUMENTATION);
                 let start = Instant::now();
-                let variant = Variant::for_block(block);
+                let variant = LaunchVariant::for_block(block);
                 let compiled =
                     compile_cached(&module, id, &symbols, variant, calls, window, kept.then_some(code_cache));
                 best = best.min(start.elapsed().as_secs_f64() * 1e6);

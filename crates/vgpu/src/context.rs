@@ -20,15 +20,15 @@ use std::time::{Duration, Instant};
 use crate::check;
 use crate::device::Device;
 use crate::driver;
-use crate::error::{Code, Error, Res, ensure};
+use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec;
 use crate::exec::calls::printf;
 use crate::exec::launch::CancelFlag;
-use crate::handles::Table;
-use crate::stream::{self, Kind, LegacyOrder, Stream};
+use crate::handles::HandleTable;
+use crate::stream::{self, LegacyOrder, Stream, StreamKind};
 
 /// All contexts by handle.
-pub(crate) static CONTEXTS: Table<Context> = Table::new(0x11);
+pub(crate) static CONTEXTS: HandleTable<Context> = HandleTable::new(0x11);
 
 /// Held while a context begins and while what the last one leaves behind is cleared away.
 static LIFETIME_LOCK: Mutex<()> = Mutex::new(());
@@ -47,9 +47,9 @@ pub(crate) struct Context {
     /// `CU_CTX_...` flags.
     pub(crate) flags: AtomicU32,
     /// Limits and preferences.
-    pub(crate) settings: Mutex<Settings>,
+    pub(crate) settings: Mutex<ContextSettings>,
     /// Contexts whose memory this one may use.
-    pub(crate) peers: Arc<check::peers::Peers>,
+    pub(crate) peers: Arc<check::peers::PeerAccess>,
     /// Stops running kernels.
     pub(crate) cancel: Arc<CancelFlag>,
     /// The legacy default stream.
@@ -70,7 +70,7 @@ pub(crate) struct Context {
 
 /// What `cuCtxSetLimit` and its relatives set.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ContextSettings {
     /// Values of `CUlimit` by number.
     pub(crate) limits: [usize; 10],
     /// `CUfunc_cache`
@@ -79,17 +79,21 @@ pub(crate) struct Settings {
     pub(crate) shared_config: u32,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
+impl Default for ContextSettings {
+    fn default() -> ContextSettings {
         // Stack 1 KiB, printf buffer 1 MiB, heap of device-side malloc 8 MiB, sync depth 2,
         // pending launches 2048, fetch granularity 64 bytes.
-        Settings { limits: [1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0], cache_config: 0, shared_config: 1 }
+        ContextSettings {
+            limits: [1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0],
+            cache_config: 0,
+            shared_config: 1,
+        }
     }
 }
 
 /// The primary context of a device.
 #[derive(Debug, Default)]
-pub(crate) struct Primary {
+pub(crate) struct PrimaryContext {
     context: Option<Arc<Context>>,
     /// 0 before it is first retained.
     handle: u64,
@@ -98,7 +102,7 @@ pub(crate) struct Primary {
 }
 
 thread_local! {
-    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    static CONTEXT_STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
     static DEFAULT_STREAMS: RefCell<HashMap<u64, Arc<Stream>>> = RefCell::new(HashMap::new());
 }
 
@@ -108,9 +112,9 @@ const DESTROY_TIMEOUT: Duration = Duration::from_secs(3);
 const FLAGS_MASK: u32 = 0xff;
 const SCHEDULING_MASK: u32 = 7;
 
-fn check_flags(flags: u32) -> Res {
-    ensure(flags & !FLAGS_MASK == 0, Code::INVALID_VALUE)?;
-    ensure(matches!(flags & SCHEDULING_MASK, 0 | 1 | 2 | 4), Code::INVALID_VALUE)
+fn check_context_flags(flags: u32) -> Res {
+    ensure(flags & !FLAGS_MASK == 0, ResultCode::INVALID_VALUE)?;
+    ensure(matches!(flags & SCHEDULING_MASK, 0 | 1 | 2 | 4), ResultCode::INVALID_VALUE)
 }
 
 impl Context {
@@ -121,11 +125,11 @@ impl Context {
 
     /// A new context, behind the handle of an ended one if one is given.
     fn create_with_handle(device: &'static Device, flags: u32, primary: bool, handle: u64) -> Res<Arc<Context>> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        check_flags(flags)?;
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        check_context_flags(flags)?;
         // A context without a window could not hold memory: say so now.
-        driver::heap()?;
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        driver::device_heap()?;
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let _none_ends = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let make = |handle| {
             Arc::new_cyclic(|weak: &Weak<Context>| Context {
@@ -135,9 +139,9 @@ impl Context {
                 primary,
                 flags: AtomicU32::new(flags),
                 settings: Mutex::default(),
-                peers: Arc::new(check::peers::Peers::new(device.ordinal)),
+                peers: Arc::new(check::peers::PeerAccess::new(device.ordinal)),
                 cancel: Arc::new(CancelFlag::new()),
-                legacy: Stream::new(weak.clone(), id, Kind::Legacy, 0),
+                legacy: Stream::new(weak.clone(), id, StreamKind::Legacy, 0),
                 order: Mutex::default(),
                 streams: Mutex::default(),
                 usage: AtomicU32::new(1),
@@ -150,7 +154,7 @@ impl Context {
         };
         let context = if handle == 0 { CONTEXTS.insert_with(make)?.1 } else { make(handle) };
         if handle != 0 {
-            CONTEXTS.replace(handle, context.clone())?;
+            CONTEXTS.replace_object(handle, context.clone())?;
         }
         context.add_stream(&context.legacy.clone());
         context.cancel.set_peers(Arc::clone(&context.peers));
@@ -160,24 +164,24 @@ impl Context {
 
     /// Destroys the context: waits for its work, stops what takes too long, then frees all it owns.
     pub(crate) fn destroy(self: &Arc<Self>) -> Res {
-        ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
+        ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
         if self.destroyed.swap(true, Ordering::AcqRel) {
-            return Code::CONTEXT_IS_DESTROYED.err();
+            return ResultCode::CONTEXT_IS_DESTROYED.err();
         }
         self.wait_without_draining(Some(Instant::now() + DESTROY_TIMEOUT));
-        self.cancel.cancel();
+        self.cancel.cancel_launches();
         self.wait_without_draining(None);
-        printf::flush();
+        printf::flush_output();
         self.report_unreported();
-        CONTEXTS.orphan(|c| c.id == self.id && !c.primary);
+        CONTEXTS.orphan_objects(|c| c.id == self.id && !c.primary);
         driver::free_context(self.id);
         let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-        if CONTEXTS.find(Context::is_alive).is_none() {
+        if CONTEXTS.find_object(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
             check::leaks::report_malloc_leaks(exec::calls::device_memory_in_use());
             exec::calls::reset_device_malloc();
         }
-        let _ = STACK.try_with(|s| {
+        let _ = CONTEXT_STACK.try_with(|s| {
             let mut stack = s.borrow_mut();
             if stack.last().is_some_and(|top| top.id == self.id && !self.primary) {
                 stack.pop();
@@ -192,8 +196,8 @@ impl Context {
     }
 
     /// Fails when the context is destroyed or poisoned.
-    pub(crate) fn check(&self) -> Res {
-        ensure(self.is_alive(), Code::CONTEXT_IS_DESTROYED)?;
+    pub(crate) fn check_usable(&self) -> Res {
+        ensure(self.is_alive(), ResultCode::CONTEXT_IS_DESTROYED)?;
         self.check_not_poisoned()
     }
 
@@ -205,7 +209,7 @@ impl Context {
         }
         self.error_reported.store(true, Ordering::Relaxed);
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(failure.clone().unwrap_or(Code::UNKNOWN.into()))
+        Err(failure.clone().unwrap_or(ResultCode::UNKNOWN.into()))
     }
 
     /// Whether the context is poisoned. Queued work is not done then, but that reports no error.
@@ -228,22 +232,22 @@ impl Context {
 
     /// Stops the context's running kernels and drops what is queued, because the user wants it.
     pub(crate) fn interrupt(&self) {
-        self.cancel.interrupt();
+        self.cancel.interrupt_launches();
     }
 
     /// The error of calls that an interruption ends. Returns when the stopped kernels have ended,
     /// so that the memory they use can be freed.
-    pub(crate) fn interrupted(&self) -> Error {
+    pub(crate) fn interruption_error(&self) -> Error {
         let begun = Instant::now();
         while !self.cancel.is_quiet() && begun.elapsed() < DESTROY_TIMEOUT {
             std::thread::sleep(Duration::from_micros(200));
         }
-        stream::interrupted()
+        stream::interruption_error()
     }
 
     /// Takes note of queued work that failed: a fault poisons the context, anything else is what the
     /// next wait returns.
-    pub(crate) fn fail(&self, error: &Error) {
+    pub(crate) fn note_failure(&self, error: &Error) {
         if !self.poison(error) {
             self.pending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
         }
@@ -251,7 +255,7 @@ impl Context {
 
     /// Spoils the context for good if the error is one that does; the first one is kept.
     pub(crate) fn poison(&self, error: &Error) -> bool {
-        if error.transient || !is_sticky(error.code) {
+        if error.transient || !is_sticky_error(error.code) {
             return false;
         }
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -261,30 +265,30 @@ impl Context {
     }
 
     /// The report of the fault that poisoned the context.
-    pub(crate) fn report(&self) -> Option<String> {
+    pub(crate) fn fault_report(&self) -> Option<String> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.as_ref().and_then(|e| e.detail.as_deref().map(str::to_owned))
     }
 
     /// Waits for all streams and says what went wrong in them.
     pub(crate) fn synchronize(&self) -> Res {
-        self.wait_for_all(self.fences())?;
+        self.wait_for_all_streams(self.stream_points())?;
         self.wait_result()
     }
 
     /// What a wait for work of this context returns.
     pub(crate) fn wait_result(&self) -> Res {
-        printf::flush();
-        self.check()?;
+        printf::flush_output();
+        self.check_usable()?;
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
         pending.map_or(Ok(()), Err)
     }
 
     /// Points after everything that has been submitted to any stream.
-    pub(crate) fn fences(&self) -> Vec<stream::StreamPoint> {
+    pub(crate) fn stream_points(&self) -> Vec<stream::StreamPoint> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|s| s.strong_count() > 0);
-        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.fence()).collect()
+        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.end_point()).collect()
     }
 
     /// All streams of the context that still accept work.
@@ -295,27 +299,27 @@ impl Context {
 
     /// Waits for the streams that the legacy default stream waits for.
     pub(crate) fn wait_for_blocking_streams(&self) -> Res {
-        let mut fences = self.fences();
-        fences.retain(|f| f.stream().kind != Kind::NonBlocking);
-        self.wait_for_all(fences)
+        let mut fences = self.stream_points();
+        fences.retain(|f| f.stream().kind != StreamKind::NonBlocking);
+        self.wait_for_all_streams(fences)
     }
 
     /// Waits for points of any streams, on behalf of a call.
-    pub(crate) fn wait_for_all(&self, fences: impl IntoIterator<Item = stream::StreamPoint>) -> Res {
-        let generation = self.cancel.generation();
-        fences.into_iter().try_for_each(|f| f.wait(self, generation)).map_err(|_| self.interrupted())
+    pub(crate) fn wait_for_all_streams(&self, fences: impl IntoIterator<Item = stream::StreamPoint>) -> Res {
+        let generation = self.cancel.interrupt_generation();
+        fences.into_iter().try_for_each(|f| f.wait_reached(self, generation)).map_err(|_| self.interruption_error())
     }
 
     /// Waits for all streams without working them off itself, so that it can stop waiting: when
     /// the deadline is over or the user wants it.
     fn wait_without_draining(&self, deadline: Option<Instant>) {
         let next = || {
-            let soon = Instant::now() + exec::TICK;
+            let soon = Instant::now() + exec::CHECK_INTERVAL;
             Some(deadline.map_or(soon, |d| d.min(soon)))
         };
-        for fence in self.fences() {
+        for fence in self.stream_points() {
             while !fence.wait_without_draining(next()) {
-                if deadline.is_some_and(|d| Instant::now() >= d) || exec::is_requested() {
+                if deadline.is_some_and(|d| Instant::now() >= d) || exec::is_interrupt_requested() {
                     return;
                 }
             }
@@ -328,12 +332,12 @@ impl Context {
     }
 
     /// The lock under which the order between blocking streams is fixed.
-    pub(crate) fn order(&self) -> MutexGuard<'_, LegacyOrder> {
+    pub(crate) fn legacy_order(&self) -> MutexGuard<'_, LegacyOrder> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The settings.
-    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+    pub(crate) fn settings(&self) -> MutexGuard<'_, ContextSettings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -343,13 +347,13 @@ impl Context {
             let mut map = map.borrow_mut();
             map.retain(|_, s| s.ctx.strong_count() > 0);
             let stream = map.entry(self.id).or_insert_with(|| {
-                let stream = Stream::new(Arc::downgrade(self), self.id, Kind::Blocking, 0);
+                let stream = Stream::new(Arc::downgrade(self), self.id, StreamKind::Blocking, 0);
                 self.add_stream(&stream);
                 stream
             });
             stream.clone()
         };
-        DEFAULT_STREAMS.try_with(get).map_err(|_| Code::INVALID_CONTEXT.into())
+        DEFAULT_STREAMS.try_with(get).map_err(|_| ResultCode::INVALID_CONTEXT.into())
     }
 
     /// `cuCtxAttach`
@@ -364,7 +368,7 @@ impl Context {
 
     /// `CU_CTX_...` flags.
     pub(crate) fn set_flags(&self, flags: u32) -> Res {
-        check_flags(flags)?;
+        check_context_flags(flags)?;
         self.flags.store(flags, Ordering::Release);
         Ok(())
     }
@@ -376,95 +380,95 @@ pub fn finish_or_cancel_work() {
     let deadline = Instant::now() + DESTROY_TIMEOUT;
     CONTEXTS.for_each(|ctx| {
         ctx.wait_without_draining(Some(deadline));
-        let running = ctx.cancel.running();
+        let running = ctx.cancel.running_kernels();
         if !running.is_empty() {
             eprintln!("rtcg: still running at the end of the program, and stopped: {}", running.join(", "));
         }
         ctx.interrupt();
-        let _ = ctx.interrupted();
+        let _ = ctx.interruption_error();
     });
 }
 
 /// Errors after which the context can only be destroyed.
-fn is_sticky(code: Code) -> bool {
+fn is_sticky_error(code: ResultCode) -> bool {
     matches!(code.0, 700 | 702 | 710 | 714..=719 | 721)
 }
 
 /// The context behind a handle, which must be alive.
-pub(crate) fn by_handle(handle: u64) -> Res<Arc<Context>> {
+pub(crate) fn context_by_handle(handle: u64) -> Res<Arc<Context>> {
     let context = alive_or_primary(handle)?;
-    ensure(context.is_alive(), Code::INVALID_CONTEXT)?;
+    ensure(context.is_alive(), ResultCode::INVALID_CONTEXT)?;
     Ok(context)
 }
 
 /// The context behind a handle, which must be alive or a primary one: that can be made current whenever.
 pub(crate) fn alive_or_primary(handle: u64) -> Res<Arc<Context>> {
-    CONTEXTS.get_or(handle, Code::INVALID_CONTEXT)
+    CONTEXTS.get_or(handle, ResultCode::INVALID_CONTEXT)
 }
 
 /// The calling thread's current context, destroyed or not. A primary context that ended and was
 /// retained again is the new one.
-pub(crate) fn top() -> Option<Arc<Context>> {
-    let context = STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()?;
+pub(crate) fn top_of_stack() -> Option<Arc<Context>> {
+    let context = CONTEXT_STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()?;
     if context.primary && !context.is_alive() {
-        return CONTEXTS.get_or(context.handle, Code::INVALID_CONTEXT).ok();
+        return CONTEXTS.get_or(context.handle, ResultCode::INVALID_CONTEXT).ok();
     }
     Some(context)
 }
 
 /// The calling thread's current context; without one, the context that owns what a call ends.
-pub(crate) fn current_or_owner(owner: u64) -> Res<Arc<Context>> {
-    if top().is_some() {
+pub(crate) fn current_or_owner_context(owner: u64) -> Res<Arc<Context>> {
+    if top_of_stack().is_some() {
         return current_alive();
     }
-    ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
-    CONTEXTS.find(|c| c.id == owner).ok_or(Code::INVALID_CONTEXT.into())
+    ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    CONTEXTS.find_object(|c| c.id == owner).ok_or(ResultCode::INVALID_CONTEXT.into())
 }
 
 /// The calling thread's current context, for queries of a primary context that need not exist.
 pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
-    top().filter(|c| c.primary).map_or_else(current_alive, Ok)
+    top_of_stack().filter(|c| c.primary).map_or_else(current_alive, Ok)
 }
 
 /// The calling thread's current context, alive but perhaps poisoned.
 pub(crate) fn current_alive() -> Res<Arc<Context>> {
-    ensure(!stream::in_host_call(), Code::NOT_PERMITTED)?;
-    let context = top().ok_or(Code::INVALID_CONTEXT)?;
-    ensure(context.is_alive(), Code::CONTEXT_IS_DESTROYED)?;
+    ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    let context = top_of_stack().ok_or(ResultCode::INVALID_CONTEXT)?;
+    ensure(context.is_alive(), ResultCode::CONTEXT_IS_DESTROYED)?;
     Ok(context)
 }
 
 /// The calling thread's current context, ready for work.
 pub(crate) fn current() -> Res<Arc<Context>> {
     let context = current_alive()?;
-    context.check()?;
+    context.check_usable()?;
     Ok(context)
 }
 
 /// Puts a context on the calling thread's stack.
-pub(crate) fn push(context: Arc<Context>) -> Res {
-    STACK.try_with(|s| s.borrow_mut().push(context)).map_err(|_| Code::INVALID_CONTEXT.into())
+pub(crate) fn push_current(context: Arc<Context>) -> Res {
+    CONTEXT_STACK.try_with(|s| s.borrow_mut().push(context)).map_err(|_| ResultCode::INVALID_CONTEXT.into())
 }
 
 /// Takes the current context off the calling thread's stack.
-pub(crate) fn pop() -> Res<Arc<Context>> {
-    STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten().ok_or(Code::INVALID_CONTEXT.into())
+pub(crate) fn pop_current() -> Res<Arc<Context>> {
+    CONTEXT_STACK.try_with(|s| s.borrow_mut().pop()).ok().flatten().ok_or(ResultCode::INVALID_CONTEXT.into())
 }
 
 /// Replaces the top of the calling thread's stack; `None` empties that place.
-pub(crate) fn set(context: Option<Arc<Context>>) -> Res {
-    let _ = STACK.try_with(|s| s.borrow_mut().pop());
-    context.map_or(Ok(()), push)
+pub(crate) fn set_current(context: Option<Arc<Context>>) -> Res {
+    let _ = CONTEXT_STACK.try_with(|s| s.borrow_mut().pop());
+    context.map_or(Ok(()), push_current)
 }
 
 impl Device {
-    fn primary(&self) -> MutexGuard<'_, Primary> {
+    fn primary_slot(&self) -> MutexGuard<'_, PrimaryContext> {
         self.primary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `cuDevicePrimaryCtxRetain`
     pub(crate) fn retain_primary(&'static self) -> Res<Arc<Context>> {
-        let mut primary = self.primary();
+        let mut primary = self.primary_slot();
         let context = match primary.context.clone().filter(|c| c.is_alive()) {
             Some(context) => context,
             None => {
@@ -480,8 +484,8 @@ impl Device {
 
     /// `cuDevicePrimaryCtxRelease`
     pub(crate) fn release_primary(&self) -> Res {
-        let mut primary = self.primary();
-        ensure(primary.retained > 0, Code::INVALID_CONTEXT)?;
+        let mut primary = self.primary_slot();
+        ensure(primary.retained > 0, ResultCode::INVALID_CONTEXT)?;
         primary.retained -= 1;
         if primary.retained > 0 {
             return Ok(());
@@ -493,21 +497,21 @@ impl Device {
 
     /// `cuDevicePrimaryCtxReset`: the context is destroyed even if it is retained.
     pub(crate) fn reset_primary(&self) -> Res {
-        let context = self.primary().context.take();
+        let context = self.primary_slot().context.take();
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
     }
 
     /// `cuDevicePrimaryCtxSetFlags`
     pub(crate) fn set_primary_flags(&self, flags: u32) -> Res {
-        check_flags(flags)?;
-        let mut primary = self.primary();
+        check_context_flags(flags)?;
+        let mut primary = self.primary_slot();
         primary.flags = flags;
         primary.context.as_ref().map_or(Ok(()), |c| c.set_flags(flags))
     }
 
     /// `cuDevicePrimaryCtxGetState`: flags, and whether the context exists.
     pub(crate) fn primary_state(&self) -> (u32, bool) {
-        let primary = self.primary();
+        let primary = self.primary_slot();
         (primary.flags, primary.context.as_ref().is_some_and(|c| c.is_alive()))
     }
 }

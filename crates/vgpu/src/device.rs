@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::{MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
@@ -24,11 +24,11 @@ pub(crate) const SHARED_PER_MULTIPROCESSOR: u32 = 164 << 10;
 /// Shared memory that the system keeps of each block's share.
 pub(crate) const RESERVED_SHARED: u32 = 1 << 10;
 /// Registers of a block and of a multiprocessor.
-pub(crate) const REGISTERS: u32 = 65_536;
+pub(crate) const REGISTERS_PER_BLOCK: u32 = 65_536;
 /// What `cuDriverGetVersion` reports.
 pub(crate) const DRIVER_VERSION: i32 = 13_000;
 /// Compute capability.
-pub(crate) const CAPABILITY: (i32, i32) = (8, 0);
+pub(crate) const COMPUTE_CAPABILITY: (i32, i32) = (8, 0);
 /// PCI domain of virtual devices: outside what machines use, so that no real device has it.
 const PCI_DOMAIN: i32 = 0x7274;
 /// No more devices than this, whatever the environment says.
@@ -46,7 +46,7 @@ pub(crate) struct Device {
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
     /// The primary context.
-    pub(crate) primary: Mutex<crate::context::Primary>,
+    pub(crate) primary: Mutex<crate::context::PrimaryContext>,
     /// Handle of the current memory pool, 0 for the default one.
     pub(crate) pool: AtomicU64,
 }
@@ -65,19 +65,19 @@ impl Device {
     }
 
     /// Takes `bytes` out of the device's memory.
-    pub(crate) fn charge(&self, bytes: u64) -> Res {
+    pub(crate) fn charge_memory(&self, bytes: u64) -> Res {
         let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.memory_bytes);
         match self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Relaxed, take) {
             Ok(before) => {
                 self.peak_bytes.fetch_max(before + bytes, Ordering::Relaxed);
                 Ok(())
             }
-            Err(_) => Code::OUT_OF_MEMORY.err(),
+            Err(_) => ResultCode::OUT_OF_MEMORY.err(),
         }
     }
 
     /// Gives `bytes` back.
-    pub(crate) fn discharge(&self, bytes: u64) {
+    pub(crate) fn discharge_memory(&self, bytes: u64) {
         self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 
@@ -100,7 +100,7 @@ impl Device {
 
     /// A device attribute by number; `None` for one that does not exist.
     pub(crate) fn attribute(&self, number: i32) -> Option<i32> {
-        let machine = machine();
+        let machine = host_machine();
         let value = match number {
             1 => MAX_THREADS_PER_BLOCK as i32,
             2..=4 => MAX_BLOCK[number as usize - 2] as i32,
@@ -109,7 +109,7 @@ impl Device {
             9 => 65_536,
             10 => 32,
             11 => i32::MAX,
-            12 | 82 => REGISTERS as i32,
+            12 | 82 => REGISTERS_PER_BLOCK as i32,
             13 => machine.clock_khz,
             14 => 512,
             16 => n_multiprocessors() as i32,
@@ -121,8 +121,8 @@ impl Device {
             39 => THREADS_PER_MULTIPROCESSOR as i32,
             40 => 2,
             50 => PCI_DOMAIN,
-            75 => CAPABILITY.0,
-            76 => CAPABILITY.1,
+            75 => COMPUTE_CAPABILITY.0,
+            76 => COMPUTE_CAPABILITY.1,
             81 => SHARED_PER_MULTIPROCESSOR as i32,
             85 => self.ordinal as i32,
             87 => 2,
@@ -134,25 +134,25 @@ impl Device {
             134 => -1,
             139 => 0,
             140 => 0,
-            _ => return texture_limit(number).or_else(|| capability(number)),
+            _ => return texture_limit(number).or_else(|| capability_attribute(number)),
         };
         Some(value)
     }
 }
 
 /// What the device can do, as 0 or 1.
-fn capability(number: i32) -> Option<i32> {
+fn capability_attribute(number: i32) -> Option<i32> {
     // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, UNIFIED_ADDRESSING, STREAM_PRIORITIES,
     // L1 caches, MANAGED_MEMORY, HOST_NATIVE_ATOMIC, CONCURRENT_MANAGED_ACCESS, PREEMPTION,
     // registered memory at its host address, COOPERATIVE_LAUNCH, FLUSH_REMOTE_WRITES, HOST_REGISTER,
     // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, VIRTUAL_MEMORY_MANAGEMENT and its
     // file descriptors, READ_ONLY_HOST_REGISTER, MEMORY_POOLS with file
     // descriptors, stream memory operations with all their forms, IPC_EVENT.
-    const YES: &[i32] = &[
+    const SUPPORTED_ATTRIBUTES: &[i32] = &[
         15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 102, 103, 113, 115, 119, 122, 123,
         125,
     ];
-    (1..=147).contains(&number).then(|| i32::from(YES.contains(&number)))
+    (1..=147).contains(&number).then(|| i32::from(SUPPORTED_ATTRIBUTES.contains(&number)))
 }
 
 /// Limits of textures and surfaces, those of compute capability 8.0.
@@ -178,11 +178,11 @@ fn texture_limit(number: i32) -> Option<i32> {
 }
 
 /// The devices of this process; the environment is read once.
-pub(crate) fn devices() -> &'static [Device] {
-    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-    DEVICES.get_or_init(|| {
+pub(crate) fn virtual_devices() -> &'static [Device] {
+    static VIRTUAL_DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    VIRTUAL_DEVICES.get_or_init(|| {
         let count = std::env::var("RTCG_VIRTUAL_DEVICES").ok().and_then(|s| s.trim().parse().ok()).unwrap_or(1_usize);
-        let machine = machine();
+        let machine = host_machine();
         let name = format!(
             "rtcg virtual GPU ({}, {} {})",
             machine.cpu,
@@ -195,13 +195,13 @@ pub(crate) fn devices() -> &'static [Device] {
 }
 
 /// The device with this number.
-pub(crate) fn device(ordinal: i32) -> Res<&'static Device> {
-    ensure(!devices().is_empty(), Code::NO_DEVICE)?;
-    usize::try_from(ordinal).ok().and_then(|i| devices().get(i)).ok_or(Code::INVALID_DEVICE.into())
+pub(crate) fn device_by_ordinal(ordinal: i32) -> Res<&'static Device> {
+    ensure(!virtual_devices().is_empty(), ResultCode::NO_DEVICE)?;
+    usize::try_from(ordinal).ok().and_then(|i| virtual_devices().get(i)).ok_or(ResultCode::INVALID_DEVICE.into())
 }
 
 fn memory_limit(machine_bytes: u64) -> u64 {
-    let asked = crate::env::setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
+    let asked = crate::env::env_setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
     let least = 1 << 20;
     match limited_memory() {
         Some((_, bytes)) => asked.unwrap_or(machine_bytes / 2).clamp(least, bytes.max(least)),
@@ -212,8 +212,8 @@ fn memory_limit(machine_bytes: u64) -> u64 {
 /// The limit on the process's addresses (`ulimit -v`), and what a device's memory may be for it: half of what the
 /// process has not mapped yet, for kernels need stacks and the compiler memory. `None` when there is room enough.
 fn limited_memory() -> Option<(u64, u64)> {
-    static LIMITED: OnceLock<Option<(u64, u64)>> = OnceLock::new();
-    *LIMITED.get_or_init(|| {
+    static MEMORY_LIMIT: OnceLock<Option<(u64, u64)>> = OnceLock::new();
+    *MEMORY_LIMIT.get_or_init(|| {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the structure is valid for writing.
         let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
@@ -230,7 +230,7 @@ fn limited_memory() -> Option<(u64, u64)> {
 /// What users should know about the devices' memory.
 pub fn memory_notice() -> Option<String> {
     let (limit, _) = limited_memory()?;
-    let bytes = devices().first()?.memory_bytes;
+    let bytes = virtual_devices().first()?.memory_bytes;
     Some(format!(
         "a limit of {} MiB on this process's addresses (ulimit -v) leaves the virtual GPU {} MiB of memory.",
         limit >> 20,
@@ -255,7 +255,7 @@ fn parse_bytes(text: &str) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some(bytes as u64)
 }
 
-struct Machine {
+struct HostMachine {
     cpu: String,
     n_cores: usize,
     clock_khz: i32,
@@ -263,11 +263,11 @@ struct Machine {
     memory_bytes: u64,
 }
 
-fn machine() -> &'static Machine {
-    static MACHINE: OnceLock<Machine> = OnceLock::new();
-    MACHINE.get_or_init(|| {
+fn host_machine() -> &'static HostMachine {
+    static HOST_MACHINE: OnceLock<HostMachine> = OnceLock::new();
+    HOST_MACHINE.get_or_init(|| {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        Machine {
+        HostMachine {
             cpu: cpu_field(&cpuinfo, "model name").unwrap_or(std::env::consts::ARCH).to_owned(),
             n_cores: std::thread::available_parallelism().map_or(1, usize::from),
             clock_khz: clock_khz(&cpuinfo),
@@ -325,7 +325,7 @@ mod tests {
         assert!((1..=147).all(|n| device.attribute(n).is_some()));
         assert!([0, -1, 148, 100_000].iter().all(|&n| device.attribute(n).is_none()));
         assert_eq!(device.attribute(10), Some(32));
-        assert!(device.charge(1 << 30).is_ok());
-        assert_eq!(device.charge(1).unwrap_err().code, Code::OUT_OF_MEMORY);
+        assert!(device.charge_memory(1 << 30).is_ok());
+        assert_eq!(device.charge_memory(1).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
     }
 }

@@ -8,13 +8,13 @@ use std::ffi::CStr;
 
 /// A `CUresult` as a plain number, so that the core does not depend on the C types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Code(pub u32);
+pub struct ResultCode(pub u32);
 
 /// Why a driver call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// What the C caller sees.
-    pub code: Code,
+    pub code: ResultCode,
     /// More than the code says, if anything.
     pub detail: Option<Box<str>>,
     /// It does not poison the context, although its code usually does: work was stopped on request.
@@ -24,40 +24,40 @@ pub struct Error {
 /// The result of a driver call.
 pub type Res<T = ()> = Result<T, Error>;
 
-impl From<Code> for Error {
-    fn from(code: Code) -> Error {
+impl From<ResultCode> for Error {
+    fn from(code: ResultCode) -> Error {
         Error { code, detail: None, transient: false }
     }
 }
 
-impl Code {
+impl ResultCode {
     /// This code as a failed result.
     pub fn err<T>(self) -> Res<T> {
         Err(self.into())
     }
 
     /// This code with an explanation.
-    pub fn because(self, detail: impl Into<Box<str>>) -> Error {
+    pub fn with_detail(self, detail: impl Into<Box<str>>) -> Error {
         Error { code: self, detail: Some(detail.into()), transient: false }
     }
 
     /// `CUDA_ERROR_...`, or `None` for a number that is no code.
     pub fn name(self) -> Option<&'static CStr> {
-        entry(self).map(|e| e.1)
+        code_entry(self).map(|e| e.1)
     }
 
     /// The driver's text, or `None` for a number that is no code.
-    pub fn text(self) -> Option<&'static CStr> {
-        entry(self).map(|e| e.2)
+    pub fn description(self) -> Option<&'static CStr> {
+        code_entry(self).map(|e| e.2)
     }
 }
 
-/// Turns a condition into a failed call: `ensure(!p.is_null(), Code::INVALID_VALUE)?`.
-pub fn ensure(condition: bool, code: Code) -> Res {
+/// Turns a condition into a failed call: `ensure(!p.is_null(), ResultCode::INVALID_VALUE)?`.
+pub fn ensure(condition: bool, code: ResultCode) -> Res {
     if condition { Ok(()) } else { code.err() }
 }
 
-fn entry(code: Code) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
+fn code_entry(code: ResultCode) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
     CODES.binary_search_by_key(&code.0, |e| e.0).ok().map(|i| &CODES[i])
 }
 
@@ -66,7 +66,7 @@ thread_local! {
 }
 
 /// Remembers the detail of a failed call for [`last_error_detail`].
-pub(crate) fn remember(error: &Error) {
+pub(crate) fn remember_detail(error: &Error) {
     let detail = error.detail.clone();
     // A thread that is being torn down has no storage left; then there is nobody to ask either.
     let _ = LAST_DETAIL.try_with(|slot| *slot.borrow_mut() = detail);
@@ -82,7 +82,7 @@ pub fn last_error_detail() -> Option<String> {
 macro_rules! codes {
     ($($number:literal $ident:ident $name:literal $text:literal;)*) => {
         #[allow(missing_docs)]
-        impl Code { $(pub const $ident: Code = Code($number);)* }
+        impl ResultCode { $(pub const $ident: ResultCode = ResultCode($number);)* }
         /// Sorted by number.
         static CODES: &[(u32, &CStr, &CStr)] = &[$(($number, $name, $text),)*];
     };
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn codes_are_sorted_and_found() {
         assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
-        assert_eq!(Code::ILLEGAL_ADDRESS.text(), Some(c"an illegal memory access was encountered"));
-        assert_eq!(Code::SUCCESS.name(), Some(c"CUDA_SUCCESS"));
-        assert_eq!(Code(12345).name(), None);
+        assert_eq!(ResultCode::ILLEGAL_ADDRESS.description(), Some(c"an illegal memory access was encountered"));
+        assert_eq!(ResultCode::SUCCESS.name(), Some(c"CUDA_SUCCESS"));
+        assert_eq!(ResultCode(12345).name(), None);
     }
 }

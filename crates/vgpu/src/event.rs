@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::context::{CONTEXTS, Context};
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec;
-use crate::graph::capture::Captured;
+use crate::graph::capture::StreamCapture;
 use crate::ipc_event::IpcEvent;
 use crate::memory::ipc::HANDLE_BYTES;
-use crate::stream::{Stream, StreamPoint, StreamPoints, Work, interrupted, is_dropped};
+use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 
 /// `CU_EVENT_DISABLE_TIMING`
-const DISABLE_TIMING: u32 = 2;
+const DISABLE_TIMING_FLAG: u32 = 2;
 /// `CU_EVENT_INTERPROCESS`
-const INTERPROCESS: u32 = 4;
+const INTERPROCESS_FLAG: u32 = 4;
 
 /// An event.
 #[derive(Debug)]
@@ -28,44 +28,44 @@ pub(crate) struct Event {
     pub(crate) flags: u32,
     recorded: Mutex<Option<LastRecord>>,
     /// Where it was recorded in a capture, if that was the last time.
-    captured: Mutex<Option<Captured>>,
+    captured: Mutex<Option<StreamCapture>>,
     /// Its state, when other processes have a part in it.
     shared: Option<Arc<IpcEvent>>,
 }
 
 #[derive(Debug, Clone)]
 struct LastRecord {
-    record: Arc<Record>,
+    record: Arc<PassedRecord>,
     /// `None` when the stream was idle, so that the point was passed at once.
     fence: Option<StreamPoint>,
 }
 
 /// When a point was passed.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
-    /// Nanoseconds since [`epoch`], 0 for not yet.
+pub(crate) struct PassedRecord {
+    /// Nanoseconds since [`clock_epoch`], 0 for not yet.
     at_ns: AtomicU64,
     /// The event of several processes that this is a record of, and its number there.
     shared: Option<(Arc<IpcEvent>, u32)>,
 }
 
-fn epoch() -> Instant {
-    static EPOCH: OnceLock<Instant> = OnceLock::new();
-    *EPOCH.get_or_init(Instant::now)
+fn clock_epoch() -> Instant {
+    static CLOCK_EPOCH: OnceLock<Instant> = OnceLock::new();
+    *CLOCK_EPOCH.get_or_init(Instant::now)
 }
 
 /// Nanoseconds of a clock that only runs forward.
 fn now_ns() -> u64 {
     // One is added so that the very first reading is not "not yet".
-    epoch().elapsed().as_nanos() as u64 + 1
+    clock_epoch().elapsed().as_nanos() as u64 + 1
 }
 
-impl Record {
+impl PassedRecord {
     /// The point has been passed.
-    pub(crate) fn finish(&self) {
+    pub(crate) fn mark_passed(&self) {
         self.at_ns.store(now_ns(), Ordering::Release);
         if let Some((event, number)) = &self.shared {
-            event.pass(*number);
+            event.mark_passed(*number);
         }
     }
 }
@@ -73,128 +73,128 @@ impl Record {
 impl Event {
     /// A new event that was never recorded.
     pub(crate) fn new(ctx_id: u64, flags: u32) -> Res<Event> {
-        epoch();
-        ensure(flags & !7 == 0, Code::INVALID_VALUE)?;
-        if flags & INTERPROCESS != 0 {
-            ensure(flags & DISABLE_TIMING != 0, Code::INVALID_VALUE)?;
+        clock_epoch();
+        ensure(flags & !7 == 0, ResultCode::INVALID_VALUE)?;
+        if flags & INTERPROCESS_FLAG != 0 {
+            ensure(flags & DISABLE_TIMING_FLAG != 0, ResultCode::INVALID_VALUE)?;
         }
-        let shared = if flags & INTERPROCESS != 0 { Some(IpcEvent::new()?) } else { None };
-        Ok(Event::with(ctx_id, flags, shared))
+        let shared = if flags & INTERPROCESS_FLAG != 0 { Some(IpcEvent::new()?) } else { None };
+        Ok(Event::with_ipc_event(ctx_id, flags, shared))
     }
 
     /// The event of another process.
-    pub(crate) fn open(ctx_id: u64, handle: &[u8; HANDLE_BYTES]) -> Res<Event> {
-        Ok(Event::with(ctx_id, INTERPROCESS | DISABLE_TIMING, Some(IpcEvent::open(handle)?)))
+    pub(crate) fn open_ipc_event(ctx_id: u64, handle: &[u8; HANDLE_BYTES]) -> Res<Event> {
+        Ok(Event::with_ipc_event(ctx_id, INTERPROCESS_FLAG | DISABLE_TIMING_FLAG, Some(IpcEvent::open_remote(handle)?)))
     }
 
-    fn with(ctx_id: u64, flags: u32, shared: Option<Arc<IpcEvent>>) -> Event {
+    fn with_ipc_event(ctx_id: u64, flags: u32, shared: Option<Arc<IpcEvent>>) -> Event {
         Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None), shared }
     }
 
     /// What other processes open it with.
     pub(crate) fn ipc_handle(&self) -> Res<[u8; HANDLE_BYTES]> {
-        self.shared.as_ref().ok_or(Code::INVALID_HANDLE)?.handle()
+        self.shared.as_ref().ok_or(ResultCode::INVALID_HANDLE)?.ipc_handle()
     }
 
-    fn new_record(&self) -> Arc<Record> {
-        let shared = self.shared.as_ref().map(|s| (s.clone(), s.record()));
-        Arc::new(Record { shared, ..Record::default() })
+    fn new_record(&self) -> Arc<PassedRecord> {
+        let shared = self.shared.as_ref().map(|s| (s.clone(), s.next_record()));
+        Arc::new(PassedRecord { shared, ..PassedRecord::default() })
     }
 
     /// Records the event at the end of what the stream has to do.
-    pub(crate) fn record(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
+    pub(crate) fn record_at_stream_end(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
         *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let record = self.new_record();
         let fence = match stream.try_run_inline(ctx) {
             Some(_turn) => {
-                record.finish();
+                record.mark_passed();
                 None
             }
-            None => Some(stream.submit(ctx, StreamPoints::new(), Work::Record(record.clone()))),
+            None => Some(stream.submit(ctx, StreamPoints::new(), OperationWork::Record(record.clone()))),
         };
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
     }
 
     /// Records the event in a capture: it stands for what the stream's next node comes after.
-    pub(crate) fn record_captured(&self, captured: Captured) {
+    pub(crate) fn record_captured(&self, captured: StreamCapture) {
         *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
     }
 
     /// Where in a capture it was last recorded.
-    pub(crate) fn captured(&self) -> Option<Captured> {
+    pub(crate) fn last_capture(&self) -> Option<StreamCapture> {
         self.captured.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether it was ever recorded outside of captures.
     pub(crate) fn is_recorded(&self) -> bool {
-        self.recorded().is_some()
+        self.last_record().is_some()
     }
 
     /// Records the event at the point after all of `fences`.
     pub(crate) fn record_after(&self, ctx: &Arc<Context>, fences: StreamPoints) {
         let record = self.new_record();
         // A stream of its own, so that nothing else waits for it.
-        let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
-        let fence = stream.submit(ctx, fences, Work::Record(record.clone()));
+        let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
+        let fence = stream.submit(ctx, fences, OperationWork::Record(record.clone()));
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence: Some(fence) });
     }
 
-    fn recorded(&self) -> Option<LastRecord> {
+    fn last_record(&self) -> Option<LastRecord> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether the latest record has been passed; true for an event that was never recorded.
-    pub(crate) fn is_done(&self) -> bool {
+    pub(crate) fn is_passed(&self) -> bool {
         match &self.shared {
-            Some(event) => event.is_passed(event.latest()),
-            None => self.fence().is_none(),
+            Some(event) => event.is_passed(event.latest_record()),
+            None => self.pending_point().is_none(),
         }
     }
 
     /// The point to wait for, if the latest record has not been passed yet.
-    pub(crate) fn fence(&self) -> Option<StreamPoint> {
+    pub(crate) fn pending_point(&self) -> Option<StreamPoint> {
         if let Some(event) = &self.shared {
-            return self.fence_of_processes(event);
+            return self.pending_ipc_point(event);
         }
-        self.recorded()?.fence.filter(|f| !f.is_reached())
+        self.last_record()?.fence.filter(|f| !f.is_reached())
     }
 
     /// A point that is reached when whichever process recorded the event last has passed it.
-    fn fence_of_processes(&self, event: &Arc<IpcEvent>) -> Option<StreamPoint> {
-        let number = event.latest();
+    fn pending_ipc_point(&self, event: &Arc<IpcEvent>) -> Option<StreamPoint> {
+        let number = event.latest_record();
         if event.is_passed(number) {
             return None;
         }
-        let ctx = CONTEXTS.find(|c| c.id == self.ctx_id)?;
-        let stream = Stream::new(Arc::downgrade(&ctx), ctx.id, crate::stream::Kind::NonBlocking, 0);
-        let (event, context, generation) = (event.clone(), ctx.clone(), ctx.cancel.generation());
+        let ctx = CONTEXTS.find_object(|c| c.id == self.ctx_id)?;
+        let stream = Stream::new(Arc::downgrade(&ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
+        let (event, context, generation) = (event.clone(), ctx.clone(), ctx.cancel.interrupt_generation());
         let wait = move || {
             while !event.is_passed(number) {
-                if exec::can_check_interrupt() && exec::is_requested() {
+                if exec::can_check_interrupt() && exec::is_interrupt_requested() {
                     context.interrupt();
                 }
-                if is_dropped(&context, generation) {
-                    return Err(interrupted());
+                if is_interrupted_generation(&context, generation) {
+                    return Err(interruption_error());
                 }
-                event.pause(number, exec::TICK);
+                event.wait_for_progress(number, exec::CHECK_INTERVAL);
             }
             Ok(())
         };
-        Some(stream.submit(&ctx, StreamPoints::new(), Work::Device(Box::new(wait))))
+        Some(stream.submit(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(wait))))
     }
 
     /// Waits for the latest record on behalf of a call.
-    pub(crate) fn wait(&self, ctx: &Context) -> Res {
-        ctx.wait_for_all(self.fence())
+    pub(crate) fn wait_for_record(&self, ctx: &Context) -> Res {
+        ctx.wait_for_all_streams(self.pending_point())
     }
 
     /// Milliseconds from `start` to this event.
     pub(crate) fn elapsed_since(&self, start: &Event) -> Res<f32> {
-        ensure((self.flags | start.flags) & DISABLE_TIMING == 0, Code::INVALID_HANDLE)?;
-        let begin = start.recorded().ok_or(Code::INVALID_HANDLE)?;
-        let end = self.recorded().ok_or(Code::INVALID_HANDLE)?;
+        ensure((self.flags | start.flags) & DISABLE_TIMING_FLAG == 0, ResultCode::INVALID_HANDLE)?;
+        let begin = start.last_record().ok_or(ResultCode::INVALID_HANDLE)?;
+        let end = self.last_record().ok_or(ResultCode::INVALID_HANDLE)?;
         let (t0, t1) = (begin.record.at_ns.load(Ordering::Acquire), end.record.at_ns.load(Ordering::Acquire));
-        ensure(t0 != 0 && t1 != 0, Code::NOT_READY)?;
+        ensure(t0 != 0 && t1 != 0, ResultCode::NOT_READY)?;
         Ok(((t1 as i64 - t0 as i64) as f64 * 1e-6) as f32)
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::error::{Code, Res};
+use crate::error::{Res, ResultCode};
 
 const INDEX_BITS: u32 = 24;
 const GENERATION_BITS: u32 = 28;
@@ -17,30 +17,30 @@ const REST_SLOTS: usize = 256;
 
 /// One kind of handle and the objects behind it.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct HandleTable<T> {
     kind: u8,
-    slots: RwLock<Slots<T>>,
+    slots: RwLock<HandleSlots<T>>,
 }
 
 #[derive(Debug)]
-struct Slots<T> {
-    slots: Vec<Slot<T>>,
+struct HandleSlots<T> {
+    slots: Vec<HandleSlot<T>>,
     /// Unused slots, the longest unused first.
     free: VecDeque<u32>,
 }
 
 #[derive(Debug)]
-struct Slot<T> {
+struct HandleSlot<T> {
     generation: u32,
     value: Option<Arc<T>>,
     orphaned: bool,
 }
 
-impl<T> Table<T> {
+impl<T> HandleTable<T> {
     /// An empty table; `kind` must be unique and below 128 (handles stay positive as `i64`).
-    pub(crate) const fn new(kind: u8) -> Table<T> {
+    pub(crate) const fn new(kind: u8) -> HandleTable<T> {
         assert!(kind > 0 && kind < 128);
-        Table { kind, slots: RwLock::new(Slots { slots: Vec::new(), free: VecDeque::new() }) }
+        HandleTable { kind, slots: RwLock::new(HandleSlots { slots: Vec::new(), free: VecDeque::new() }) }
     }
 
     /// Stores an object and returns its handle. `make` learns the handle before it is published.
@@ -52,13 +52,13 @@ impl<T> Table<T> {
             Some(index) => index as usize,
             None => {
                 if full {
-                    return Code::OUT_OF_MEMORY.err();
+                    return ResultCode::OUT_OF_MEMORY.err();
                 }
-                table.slots.push(Slot { generation: 1, value: None, orphaned: false });
+                table.slots.push(HandleSlot { generation: 1, value: None, orphaned: false });
                 table.slots.len() - 1
             }
         };
-        let handle = self.encode(index, table.slots[index].generation);
+        let handle = self.encode_handle(index, table.slots[index].generation);
         let value = make(handle);
         table.slots[index].value = Some(value.clone());
         table.slots[index].orphaned = false;
@@ -66,33 +66,36 @@ impl<T> Table<T> {
     }
 
     /// Puts another object behind a live handle.
-    pub(crate) fn replace(&self, handle: u64, value: Arc<T>) -> Res {
+    pub(crate) fn replace_object(&self, handle: u64, value: Arc<T>) -> Res {
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let (index, generation) = self.decode(handle).ok_or(Code::INVALID_HANDLE)?;
-        let slot = table.slots.get_mut(index).filter(|s| s.generation == generation).ok_or(Code::INVALID_HANDLE)?;
+        let (index, generation) = self.decode_handle(handle).ok_or(ResultCode::INVALID_HANDLE)?;
+        let slot =
+            table.slots.get_mut(index).filter(|s| s.generation == generation).ok_or(ResultCode::INVALID_HANDLE)?;
         slot.value = Some(value);
         Ok(())
     }
 
     /// The object behind a handle; `missing` is the error for anything but a live handle.
-    pub(crate) fn get_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
+    pub(crate) fn get_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
         let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let (index, generation) = self.decode(handle).ok_or(missing)?;
+        let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         let slot = table.slots.get(index).ok_or(missing)?;
         match &slot.value {
             Some(value) if slot.generation == generation => Ok(value.clone()),
-            None if slot.orphaned && next(generation) == slot.generation => Code::CONTEXT_IS_DESTROYED.err(),
+            None if slot.orphaned && next_generation(generation) == slot.generation => {
+                ResultCode::CONTEXT_IS_DESTROYED.err()
+            }
             _ => missing.err(),
         }
     }
 
     /// The object behind a handle, else `CUDA_ERROR_INVALID_HANDLE`.
-    pub(crate) fn get(&self, handle: u64) -> Res<Arc<T>> {
-        self.get_or(handle, Code::INVALID_HANDLE)
+    pub(crate) fn get_object(&self, handle: u64) -> Res<Arc<T>> {
+        self.get_or(handle, ResultCode::INVALID_HANDLE)
     }
 
     /// Some live object for which `wanted` holds.
-    pub(crate) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+    pub(crate) fn find_object(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
         let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         table.slots.iter().filter_map(|slot| slot.value.as_ref()).find(|value| wanted(value)).cloned()
     }
@@ -110,42 +113,42 @@ impl<T> Table<T> {
     pub(crate) fn find_handle(&self, wanted: impl Fn(&T) -> bool) -> Option<u64> {
         let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let index = table.slots.iter().position(|slot| slot.value.as_deref().is_some_and(&wanted))?;
-        Some(self.encode(index, table.slots[index].generation))
+        Some(self.encode_handle(index, table.slots[index].generation))
     }
 
     /// Takes an object out; its handle is dead from now on.
-    pub(crate) fn remove_or(&self, handle: u64, missing: Code) -> Res<Arc<T>> {
+    pub(crate) fn remove_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
         let value = self.get_or(handle, missing)?;
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let (index, generation) = self.decode(handle).ok_or(missing)?;
+        let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         // Another thread may have been faster between the two locks.
         if table.slots[index].generation != generation || table.slots[index].value.is_none() {
             return missing.err();
         }
-        table.retire(index, false);
+        table.retire_slot(index, false);
         Ok(value)
     }
 
     /// Takes an object out, else `CUDA_ERROR_INVALID_HANDLE`.
-    pub(crate) fn remove(&self, handle: u64) -> Res<Arc<T>> {
-        self.remove_or(handle, Code::INVALID_HANDLE)
+    pub(crate) fn remove_object(&self, handle: u64) -> Res<Arc<T>> {
+        self.remove_or(handle, ResultCode::INVALID_HANDLE)
     }
 
     /// Takes out every object for which `dead` holds, because its context is going away.
-    pub(crate) fn orphan(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+    pub(crate) fn orphan_objects(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let doomed: Vec<usize> =
             (0..table.slots.len()).filter(|&i| table.slots[i].value.as_deref().is_some_and(&dead)).collect();
-        doomed.into_iter().filter_map(|i| table.retire(i, true)).collect()
+        doomed.into_iter().filter_map(|i| table.retire_slot(i, true)).collect()
     }
 
-    fn encode(&self, index: usize, generation: u32) -> u64 {
+    fn encode_handle(&self, index: usize, generation: u32) -> u64 {
         (u64::from(self.kind) << 56)
             | (u64::from(generation) << (INDEX_BITS + LOW_ZEROS))
             | ((index as u64) << LOW_ZEROS)
     }
 
-    fn decode(&self, handle: u64) -> Option<(usize, u32)> {
+    fn decode_handle(&self, handle: u64) -> Option<(usize, u32)> {
         let low_zero = handle & ((1 << LOW_ZEROS) - 1) == 0;
         let index = (handle >> LOW_ZEROS) & ((1 << INDEX_BITS) - 1);
         let generation = (handle >> (INDEX_BITS + LOW_ZEROS)) & ((1 << GENERATION_BITS) - 1);
@@ -153,11 +156,11 @@ impl<T> Table<T> {
     }
 }
 
-impl<T> Slots<T> {
-    fn retire(&mut self, index: usize, orphaned: bool) -> Option<Arc<T>> {
+impl<T> HandleSlots<T> {
+    fn retire_slot(&mut self, index: usize, orphaned: bool) -> Option<Arc<T>> {
         let slot = &mut self.slots[index];
         let value = slot.value.take();
-        slot.generation = next(slot.generation);
+        slot.generation = next_generation(slot.generation);
         slot.orphaned = orphaned;
         self.free.push_back(index as u32);
         value
@@ -165,7 +168,7 @@ impl<T> Slots<T> {
 }
 
 /// Generations skip 0 when they wrap, so that no handle has an all-zero generation.
-fn next(generation: u32) -> u32 {
+fn next_generation(generation: u32) -> u32 {
     let following = (generation + 1) & ((1 << GENERATION_BITS) - 1);
     following.max(1)
 }
@@ -176,26 +179,26 @@ mod tests {
 
     #[test]
     fn stale_and_foreign_handles_are_refused() {
-        let table: Table<u32> = Table::new(5);
-        let other: Table<u32> = Table::new(6);
+        let table: HandleTable<u32> = HandleTable::new(5);
+        let other: HandleTable<u32> = HandleTable::new(6);
         let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
-        assert_eq!(*table.get(handle).unwrap(), 7);
-        assert_eq!(other.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
-        assert_eq!(table.get(handle | 1).unwrap_err().code, Code::INVALID_HANDLE);
-        assert_eq!(table.get(0xdead_beef_0000).unwrap_err().code, Code::INVALID_HANDLE);
-        table.remove(handle).unwrap();
-        assert_eq!(table.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
-        assert_eq!(table.remove(handle).unwrap_err().code, Code::INVALID_HANDLE);
+        assert_eq!(*table.get_object(handle).unwrap(), 7);
+        assert_eq!(other.get_object(handle).unwrap_err().code, ResultCode::INVALID_HANDLE);
+        assert_eq!(table.get_object(handle | 1).unwrap_err().code, ResultCode::INVALID_HANDLE);
+        assert_eq!(table.get_object(0xdead_beef_0000).unwrap_err().code, ResultCode::INVALID_HANDLE);
+        table.remove_object(handle).unwrap();
+        assert_eq!(table.get_object(handle).unwrap_err().code, ResultCode::INVALID_HANDLE);
+        assert_eq!(table.remove_object(handle).unwrap_err().code, ResultCode::INVALID_HANDLE);
         let (again, _) = table.insert_with(|_| Arc::new(8)).unwrap();
         assert_ne!(again, handle);
-        assert_eq!(table.get(handle).unwrap_err().code, Code::INVALID_HANDLE);
+        assert_eq!(table.get_object(handle).unwrap_err().code, ResultCode::INVALID_HANDLE);
     }
 
     #[test]
     fn orphans_are_told_apart() {
-        let table: Table<u32> = Table::new(5);
+        let table: HandleTable<u32> = HandleTable::new(5);
         let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
-        assert_eq!(table.orphan(|v| *v == 7).len(), 1);
-        assert_eq!(table.get(handle).unwrap_err().code, Code::CONTEXT_IS_DESTROYED);
+        assert_eq!(table.orphan_objects(|v| *v == 7).len(), 1);
+        assert_eq!(table.get_object(handle).unwrap_err().code, ResultCode::CONTEXT_IS_DESTROYED);
     }
 }

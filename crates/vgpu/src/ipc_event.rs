@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::memory::ipc::{
-    HANDLE_BYTES, IPC_RECORD_BYTES, IpcRecord, Kind, PAYLOAD_OFFSET, RemoteIpcRecord, SharedBlock,
+    HANDLE_BYTES, IPC_RECORD_BYTES, IpcKind, IpcRecord, PAYLOAD_OFFSET, RemoteIpcRecord, SharedBlock,
 };
 
 /// An event that several processes record and wait for: it counts what is recorded, and how far that
@@ -40,52 +40,52 @@ unsafe impl Sync for IpcEvent {}
 impl Drop for IpcEvent {
     fn drop(&mut self) {
         let page = self.words.cast::<u8>().wrapping_sub(PAYLOAD_OFFSET);
-        // SAFETY: the mapping was made by `map` and nothing refers to it any more.
+        // SAFETY: the mapping was made by `map_words` and nothing refers to it any more.
         unsafe { libc::munmap(page.cast(), IPC_RECORD_BYTES) };
     }
 }
 
-fn map(file: &File) -> Res<*mut EventWords> {
+fn map_words(file: &File) -> Res<*mut EventWords> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new mapping of a file of this size.
     let p = unsafe { libc::mmap(std::ptr::null_mut(), IPC_RECORD_BYTES, access, flags, file.as_raw_fd(), 0) };
-    ensure(p != libc::MAP_FAILED, Code::MAP_FAILED)?;
+    ensure(p != libc::MAP_FAILED, ResultCode::MAP_FAILED)?;
     Ok(p.cast::<u8>().wrapping_add(PAYLOAD_OFFSET).cast())
 }
 
 impl IpcEvent {
     /// An event of this process.
     pub(crate) fn new() -> Res<Arc<IpcEvent>> {
-        let ticket = IpcRecord::new(Kind::Event, SharedBlock::default())?;
-        Ok(Arc::new(IpcEvent { words: map(&ticket.file)?, ipc_record: Some(ticket) }))
+        let ticket = IpcRecord::new(IpcKind::Event, SharedBlock::default())?;
+        Ok(Arc::new(IpcEvent { words: map_words(&ticket.file)?, ipc_record: Some(ticket) }))
     }
 
     /// The event of another process.
-    pub(crate) fn open(handle: &[u8; HANDLE_BYTES]) -> Res<Arc<IpcEvent>> {
-        let foreign = RemoteIpcRecord::open(handle, Kind::Event)?;
-        Ok(Arc::new(IpcEvent { words: map(&foreign.file)?, ipc_record: None }))
+    pub(crate) fn open_remote(handle: &[u8; HANDLE_BYTES]) -> Res<Arc<IpcEvent>> {
+        let foreign = RemoteIpcRecord::open_handle(handle, IpcKind::Event)?;
+        Ok(Arc::new(IpcEvent { words: map_words(&foreign.file)?, ipc_record: None }))
     }
 
     /// What other processes open it with; an event of another process has no handle of its own.
-    pub(crate) fn handle(&self) -> Res<[u8; HANDLE_BYTES]> {
-        self.ipc_record.as_ref().map(IpcRecord::handle).ok_or_else(|| Code::INVALID_VALUE.into())
+    pub(crate) fn ipc_handle(&self) -> Res<[u8; HANDLE_BYTES]> {
+        self.ipc_record.as_ref().map(IpcRecord::ipc_handle).ok_or_else(|| ResultCode::INVALID_VALUE.into())
     }
 
-    fn words(&self) -> &EventWords {
+    fn shared_words(&self) -> &EventWords {
         // SAFETY: the mapping lives as long as the value, and other processes use it as atomics too.
         unsafe { &*self.words }
     }
 
-    /// The event is recorded once more: the number to [`pass`](Self::pass).
-    pub(crate) fn record(&self) -> u32 {
-        let words = self.words();
+    /// The event is recorded once more: the number to [`mark_passed`](Self::mark_passed).
+    pub(crate) fn next_record(&self) -> u32 {
+        let words = self.shared_words();
         words.recorder.store(std::process::id(), Ordering::Release);
         words.recorded.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     /// The record of this number has been passed.
-    pub(crate) fn pass(&self, number: u32) {
-        let passed = &self.words().passed;
+    pub(crate) fn mark_passed(&self, number: u32) {
+        let passed = &self.shared_words().passed;
         let newer = |old: u32| (number.wrapping_sub(old) as i32 > 0).then_some(number);
         if passed.fetch_update(Ordering::AcqRel, Ordering::Acquire, newer).is_ok() {
             // SAFETY: wakes those that wait for this word, in any process.
@@ -94,13 +94,13 @@ impl IpcEvent {
     }
 
     /// The number of the latest record.
-    pub(crate) fn latest(&self) -> u32 {
-        self.words().recorded.load(Ordering::Acquire)
+    pub(crate) fn latest_record(&self) -> u32 {
+        self.shared_words().recorded.load(Ordering::Acquire)
     }
 
     /// Whether a record has been passed. Those of a process that has ended count as passed.
     pub(crate) fn is_passed(&self, number: u32) -> bool {
-        let words = self.words();
+        let words = self.shared_words();
         if number.wrapping_sub(words.passed.load(Ordering::Acquire)) as i32 <= 0 {
             return true;
         }
@@ -112,8 +112,8 @@ impl IpcEvent {
     }
 
     /// Waits until something is passed, for at most `time`.
-    pub(crate) fn pause(&self, number: u32, time: Duration) {
-        let passed = &self.words().passed;
+    pub(crate) fn wait_for_progress(&self, number: u32, time: Duration) {
+        let passed = &self.shared_words().passed;
         let now = passed.load(Ordering::Acquire);
         if number.wrapping_sub(now) as i32 <= 0 {
             return;

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 
 use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
 
-use crate::api::function::{attribute_of, set_attribute};
+use crate::api::function::{function_attribute, set_attribute};
 use crate::context::Context;
 use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{DriverModule, attach_to_context, lock, options_for, parse_module, unload_module};
+use crate::error::{Res, ResultCode, ensure};
 use crate::module::{self, LoadOptions, LoadedModule};
-use crate::objects::{Module, attach_to_context, lock, options_for, parse_module, unload_module};
 
 /// What was set of a kernel on a device: the ordinal, the attribute, its value.
-type Setting = (u32, CUfunction_attribute, c_int);
+type AttributeSetting = (u32, CUfunction_attribute, c_int);
 
 /// `CUlibrary`
 #[derive(Debug)]
@@ -44,12 +44,12 @@ pub(crate) struct Kernel {
     pub(crate) name: CString,
     /// The kernel itself, whatever the context.
     pub(crate) kernel: Arc<module::Kernel>,
-    settings: Mutex<Vec<Setting>>,
+    settings: Mutex<Vec<AttributeSetting>>,
 }
 
 impl Library {
     /// A library over an image.
-    pub(crate) fn make(image: Vec<u8>, options: LoadOptions) -> Res<u64> {
+    pub(crate) fn create_library(image: Vec<u8>, options: LoadOptions) -> Res<u64> {
         let parsed = parse_module(&image, &options)?;
         let (modules, kernels, is_attached) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
         let library = |handle| Arc::new(Library { handle, image, options, parsed, is_attached, modules, kernels });
@@ -67,9 +67,9 @@ impl Library {
     }
 
     /// The library's module in a context, loaded at the first call.
-    pub(crate) fn module(&self, ctx: &Context) -> Res<Arc<Module>> {
+    pub(crate) fn module_in_context(&self, ctx: &Context) -> Res<Arc<DriverModule>> {
         let mut modules = lock(&self.modules);
-        if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get(h).ok()) {
+        if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get_object(h).ok()) {
             return Ok(module);
         }
         let is_first = !self.is_attached.swap(true, Ordering::AcqRel);
@@ -81,22 +81,22 @@ impl Library {
         let module = attach_to_context(ctx, loaded)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);
-        for kernel in lock(&self.kernels).values().filter_map(|&handle| KERNELS.get(handle).ok()) {
+        for kernel in lock(&self.kernels).values().filter_map(|&handle| KERNELS.get_object(handle).ok()) {
             for (_, attribute, value) in lock(&kernel.settings).iter().filter(|s| s.0 == ctx.device.ordinal) {
-                kernel.set_in(&module, *attribute, *value)?;
+                kernel.set_in_function(&module, *attribute, *value)?;
             }
         }
         Ok(module)
     }
 
     /// The handle of the kernel named `name`.
-    pub(crate) fn kernel(&self, name: &str) -> Res<u64> {
+    pub(crate) fn kernel_handle(&self, name: &str) -> Res<u64> {
         let mut kernels = lock(&self.kernels);
         if let Some(&handle) = kernels.get(name) {
             return Ok(handle);
         }
-        let kernel = self.parsed.kernel(name).ok_or(Code::NOT_FOUND)?;
-        let name_c = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
+        let kernel = self.parsed.kernel(name).ok_or(ResultCode::NOT_FOUND)?;
+        let name_c = CString::new(name).map_err(|_| ResultCode::NOT_FOUND)?;
         let (handle, _) = KERNELS.insert_with(|_| {
             Arc::new(Kernel { library: self.handle, name: name_c, kernel, settings: Mutex::default() })
         })?;
@@ -112,57 +112,57 @@ impl Library {
         attribute: CUfunction_attribute,
         value: c_int,
     ) -> Res {
-        kernel.check(attribute, value)?;
+        kernel.check_attribute_value(attribute, value)?;
         let mut settings = lock(&kernel.settings);
         settings.retain(|s| (s.0, s.1) != (ordinal, attribute));
         settings.push((ordinal, attribute, value));
         drop(settings);
         // A module that is loaded meanwhile is in the list by now, or finds the setting.
         let modules: Vec<u64> = lock(&self.modules).values().copied().collect();
-        for module in modules.into_iter().filter_map(|handle| MODULES.get(handle).ok()) {
+        for module in modules.into_iter().filter_map(|handle| MODULES.get_object(handle).ok()) {
             let contexts = &crate::context::CONTEXTS;
-            if contexts.find(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
-                kernel.set_in(&module, attribute, value)?;
+            if contexts.find_object(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
+                kernel.set_in_function(&module, attribute, value)?;
             }
         }
         Ok(())
     }
 
     /// Makes the handles of its modules and kernels stale.
-    pub(crate) fn unload(&self) {
+    pub(crate) fn unload_modules(&self) {
         for (_, module) in lock(&self.modules).drain() {
             // Already gone when its context is.
             let _ = unload_module(module);
         }
         for (_, kernel) in lock(&self.kernels).drain() {
-            let _ = KERNELS.remove(kernel);
+            let _ = KERNELS.remove_object(kernel);
         }
     }
 }
 
 impl Kernel {
     /// The value of an attribute on a device.
-    pub(crate) fn attribute(&self, ordinal: u32, attribute: CUfunction_attribute) -> Res<c_int> {
+    pub(crate) fn attribute_on_device(&self, ordinal: u32, attribute: CUfunction_attribute) -> Res<c_int> {
         let set = lock(&self.settings).iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
-        set.map_or_else(|| attribute_of(&self.kernel, attribute), Ok)
+        set.map_or_else(|| function_attribute(&self.kernel, attribute), Ok)
     }
 
-    fn set_in(&self, module: &Module, attribute: CUfunction_attribute, value: c_int) -> Res {
-        let name = self.name.to_str().map_err(|_| Code::NOT_FOUND)?;
-        set_attribute(&*FUNCTIONS.get(module.function(name)?)?, attribute, value)
+    fn set_in_function(&self, module: &DriverModule, attribute: CUfunction_attribute, value: c_int) -> Res {
+        let name = self.name.to_str().map_err(|_| ResultCode::NOT_FOUND)?;
+        set_attribute(&*FUNCTIONS.get_object(module.function_handle(name)?)?, attribute, value)
     }
 
     /// What [`set_attribute`] would refuse.
-    fn check(&self, attribute: CUfunction_attribute, value: c_int) -> Res {
+    fn check_attribute_value(&self, attribute: CUfunction_attribute, value: c_int) -> Res {
         match attribute {
             A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-                let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
-                ensure(self.kernel.allows_dynamic_shared(bytes), Code::INVALID_VALUE)
+                let bytes = u32::try_from(value).map_err(|_| ResultCode::INVALID_VALUE)?;
+                ensure(self.kernel.allows_dynamic_shared(bytes), ResultCode::INVALID_VALUE)
             }
             A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
-                ensure((-1..=100).contains(&value), Code::INVALID_VALUE)
+                ensure((-1..=100).contains(&value), ResultCode::INVALID_VALUE)
             }
-            _ => Code::INVALID_VALUE.err(),
+            _ => ResultCode::INVALID_VALUE.err(),
         }
     }
 }

@@ -50,43 +50,44 @@ impl fmt::Display for Schedule {
 }
 
 /// The schedule, and how many launches there were under it.
-static CURRENT: RwLock<Option<Schedule>> = RwLock::new(None);
-static LAUNCHES: AtomicU64 = AtomicU64::new(0);
-/// Whether `CURRENT` is the normal one; every launch asks, and need not take the lock then.
+static CURRENT_SCHEDULE: RwLock<Option<Schedule>> = RwLock::new(None);
+static N_LAUNCHES: AtomicU64 = AtomicU64::new(0);
+/// Whether `CURRENT_SCHEDULE` is the normal one; every launch asks, and need not take the lock then.
 static IS_NORMAL: AtomicBool = AtomicBool::new(false);
 
 /// Sets the schedule of the launches that follow, instead of the environment variable
 /// `RTCG_SCHEDULE`. With the same seed the random order starts again.
-pub fn set(schedule: Schedule) {
-    crate::stream::chaos::finish();
-    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+pub fn set_schedule(schedule: Schedule) {
+    crate::stream::chaos::run_all_pending();
+    let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     *current = Some(schedule);
     IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
-    LAUNCHES.store(0, Ordering::Relaxed);
-    CHOICES.store(0, Ordering::Relaxed);
+    N_LAUNCHES.store(0, Ordering::Relaxed);
+    N_CHOICES.store(0, Ordering::Relaxed);
 }
 
-/// How many times [`choose`] was asked.
-static CHOICES: AtomicU64 = AtomicU64::new(0);
+/// How many times [`random_choice`] was asked.
+static N_CHOICES: AtomicU64 = AtomicU64::new(0);
 
 /// A number below `n`: the next random choice among operations of streams.
-pub(crate) fn choose(n: usize) -> usize {
-    let Schedule::Chaos(seed) = current() else { return 0 };
-    let count = CHOICES.fetch_add(1, Ordering::Relaxed);
-    (mix(mix(seed).rotate_left(32) ^ mix(count)) % n.max(1) as u64) as usize
+pub(crate) fn random_choice(n: usize) -> usize {
+    let Schedule::Chaos(seed) = current_schedule() else { return 0 };
+    let count = N_CHOICES.fetch_add(1, Ordering::Relaxed);
+    (splitmix_finalizer(splitmix_finalizer(seed).rotate_left(32) ^ splitmix_finalizer(count)) % n.max(1) as u64)
+        as usize
 }
 
 /// The schedule of launches.
-pub fn current() -> Schedule {
+pub fn current_schedule() -> Schedule {
     if IS_NORMAL.load(Ordering::Acquire) {
         return Schedule::Normal;
     }
-    if let Some(s) = *CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(s) = *CURRENT_SCHEDULE.read().unwrap_or_else(PoisonError::into_inner) {
         return s;
     }
     let expected = "normal, deterministic or chaos:SEED";
-    let from_environment = crate::env::setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
-    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+    let from_environment = crate::env::env_setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
+    let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     let schedule = *current.get_or_insert(from_environment);
     IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
     schedule
@@ -94,13 +95,13 @@ pub fn current() -> Schedule {
 
 /// The seed of the next launch's random choices; `None` when there are none.
 pub(crate) fn next_seed() -> Option<u64> {
-    let Schedule::Chaos(seed) = current() else { return None };
-    let n = LAUNCHES.fetch_add(1, Ordering::Relaxed);
-    Some(mix(seed ^ mix(n)))
+    let Schedule::Chaos(seed) = current_schedule() else { return None };
+    let n = N_LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    Some(splitmix_finalizer(seed ^ splitmix_finalizer(n)))
 }
 
 /// Bijective scrambling of a word (the finaliser of SplitMix64, Steele et al. 2014).
-pub(crate) fn mix(x: u64) -> u64 {
+pub(crate) fn splitmix_finalizer(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -109,14 +110,14 @@ pub(crate) fn mix(x: u64) -> u64 {
 
 /// Number `n` below `total` in a random order: a Feistel network over the next power of four,
 /// repeated until the result is below `total`.
-pub(crate) fn permuted(n: u64, total: u64, seed: u64) -> u64 {
+pub(crate) fn permuted_index(n: u64, total: u64, seed: u64) -> u64 {
     let half = (64 - (total - 1).leading_zeros()).div_ceil(2).max(1);
     let low = (1_u64 << half) - 1;
     let mut x = n;
     loop {
         let (mut a, mut b) = (x >> half, x & low);
         for round in 0..4 {
-            (a, b) = (b, a ^ (mix(b ^ seed.rotate_left(16 * round)) & low));
+            (a, b) = (b, a ^ (splitmix_finalizer(b ^ seed.rotate_left(16 * round)) & low));
         }
         x = a << half | b;
         if x < total {
@@ -141,10 +142,10 @@ mod tests {
     #[test]
     fn a_permutation_reaches_everything_once() {
         for total in [1_u64, 2, 3, 7, 64, 1000] {
-            let mut seen: Vec<u64> = (0..total).map(|n| permuted(n, total, 5)).collect();
+            let mut seen: Vec<u64> = (0..total).map(|n| permuted_index(n, total, 5)).collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..total).collect::<Vec<_>>());
         }
-        assert_ne!(permuted(0, 1000, 1), permuted(0, 1000, 2));
+        assert_ne!(permuted_index(0, 1000, 1), permuted_index(0, 1000, 2));
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape};
 use passes::{BatchLayout, BatchedFft, launch_step, twiddle_table};
 use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::{DType, DTypeKind};
 
 /// Which numbers a transform leads to which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl FftKind {
 fn complex_dtype(dtype: DType) -> Result<DType> {
     match (dtype, dtype.kind()) {
         (DType::F16 | DType::F32 | DType::C64, _) => Ok(DType::C64),
-        (DType::BF16, _) | (_, Kind::Record) => Err(ArrayError::dtype(format!(
+        (DType::BF16, _) | (_, DTypeKind::Record) => Err(ArrayError::dtype(format!(
             "elements of {dtype} cannot be transformed; expected numbers or bool, but not bfloat16"
         ))),
         _ => Ok(DType::C128),
@@ -49,7 +49,7 @@ fn complex_dtype(dtype: DType) -> Result<DType> {
 }
 
 /// The array as (outer, length, inner), what is read in bytes.
-struct Rows {
+struct FftRows {
     array: GpuArray,
     outer: usize,
     inner: usize,
@@ -57,7 +57,7 @@ struct Rows {
     layout: BatchLayout,
 }
 
-impl Rows {
+impl FftRows {
     /// `array` must have at least one element; `align` is what addresses must be multiples of.
     fn new(array: &GpuArray, axis: usize, align: usize) -> Result<Self> {
         array.check_memory()?;
@@ -66,11 +66,12 @@ impl Rows {
         let length = shape[axis];
         let view = array.layout().reshape(&[outer, length, inner], array.itemsize(), Order::C);
         let is_aligned = |strides: &[isize]| {
-            array.start().is_multiple_of(align as u64) && strides.iter().all(|stride| stride % align as isize == 0)
+            array.first_element_address().is_multiple_of(align as u64)
+                && strides.iter().all(|stride| stride % align as isize == 0)
         };
         let Some(view) = view.filter(|view| is_aligned(&view.strides)) else {
             let dense = array.copy(Some(Order::C))?;
-            let layout = BatchLayout::dense(dense.start(), length, inner, dense.itemsize());
+            let layout = BatchLayout::of_dense(dense.first_element_address(), length, inner, dense.itemsize());
             return Ok(Self { array: dense, outer, inner, length, layout });
         };
         let [outer_step, step, inner_step] = [view.strides[0], view.strides[1], view.strides[2]];
@@ -121,7 +122,7 @@ impl GpuArray {
             return Ok(out);
         }
         if self.shape()[axis] == 0 {
-            out.clear()?;
+            out.memset_zero()?;
             return Ok(out);
         }
         let is_complex = kind == FftKind::RealInverse || self.dtype().is_complex();
@@ -135,42 +136,50 @@ impl GpuArray {
             out.assign(&transformed.moveaxis(&[last], &[axis])?)?;
             return Ok(out);
         }
-        let rows = Rows::new(&source, axis, source.itemsize())?;
-        Transform { rows, complex, n, scale, out: &out }.run(kind)?;
+        let rows = FftRows::new(&source, axis, source.itemsize())?;
+        FftTransform { rows, complex, n, scale, out: &out }.run_transform(kind)?;
         Ok(out)
     }
 }
 
 /// A transform whose result exists.
-struct Transform<'a> {
-    rows: Rows,
+struct FftTransform<'a> {
+    rows: FftRows,
     complex: DType,
     n: usize,
     scale: f64,
     out: &'a GpuArray,
 }
 
-impl Transform<'_> {
-    fn run(&self, kind: FftKind) -> Result<()> {
+impl FftTransform<'_> {
+    fn run_transform(&self, kind: FftKind) -> Result<()> {
         let is_even = self.n.is_multiple_of(2);
         match kind {
             FftKind::Forward | FftKind::Inverse => self.run_complex(kind == FftKind::Inverse),
             FftKind::RealForward if is_even => self.run_real_forward(),
-            FftKind::RealForward => {
-                self.fft(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false).run(self.out.context())
-            }
+            FftKind::RealForward => self
+                .complex_fft(FftSource::Real, FftResult::Complex, Some(self.n / 2 + 1), false)
+                .enqueue_launches(self.out.context()),
             FftKind::RealInverse if is_even => self.run_real_inverse(),
-            FftKind::RealInverse => self.fft(FftSource::Hermitian, FftResult::Real, None, true).run(self.out.context()),
+            FftKind::RealInverse => {
+                self.complex_fft(FftSource::Hermitian, FftResult::Real, None, true).enqueue_launches(self.out.context())
+            }
         }
     }
 
     fn run_complex(&self, is_inverse: bool) -> Result<()> {
         let source = if self.rows.array.dtype().is_complex() { FftSource::Complex } else { FftSource::Real };
-        self.fft(source, FftResult::Complex, None, is_inverse).run(self.out.context())
+        self.complex_fft(source, FftResult::Complex, None, is_inverse).enqueue_launches(self.out.context())
     }
 
     /// The whole length in one complex transform.
-    fn fft(&self, source: FftSource, result: FftResult, out_limit: Option<usize>, is_inverse: bool) -> BatchedFft {
+    fn complex_fft(
+        &self,
+        source: FftSource,
+        result: FftResult,
+        out_limit: Option<usize>,
+        is_inverse: bool,
+    ) -> BatchedFft {
         let rows = &self.rows;
         let needed = if source == FftSource::Hermitian { self.n / 2 + 1 } else { self.n };
         let out_length = out_limit.unwrap_or(self.n);
@@ -182,7 +191,7 @@ impl Transform<'_> {
             from: rows.layout,
             source,
             in_limit: (rows.length < needed).then_some(rows.length),
-            to: BatchLayout::dense(self.out.start(), out_length, rows.inner, self.out.itemsize()),
+            to: BatchLayout::of_dense(self.out.first_element_address(), out_length, rows.inner, self.out.itemsize()),
             result,
             out_limit,
             is_inverse,
@@ -209,29 +218,30 @@ impl Transform<'_> {
             from: pairs,
             source: if is_dense { FftSource::Complex } else { FftSource::Pair },
             in_limit: is_limited.then_some(rows.length),
-            to: BatchLayout::dense(between.start(), half, rows.inner, itemsize),
+            to: BatchLayout::of_dense(between.first_element_address(), half, rows.inner, itemsize),
             result: FftResult::Complex,
             out_limit: None,
             is_inverse: false,
             scale: 1.0,
         };
-        fft.run(ctx)?;
+        fft.enqueue_launches(ctx)?;
         let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
         let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments = vec![between.start(), self.out.start(), twiddles.device_ptr()];
+        let mut arguments =
+            vec![between.first_element_address(), self.out.first_element_address(), twiddles.device_ptr()];
         arguments.extend_from_slice(&lengths);
         arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
         let work = rows.outer * rows.inner * (half / 2 + 1);
         launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
     }
 
-    /// The way back from [`Transform::run_real_forward`].
+    /// The way back from [`FftTransform::run_real_forward`].
     fn run_real_inverse(&self) -> Result<()> {
         let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
         let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
         let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
         let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments = vec![rows.layout.start, between.start(), twiddles.device_ptr()];
+        let mut arguments = vec![rows.layout.start, between.first_element_address(), twiddles.device_ptr()];
         arguments.extend_from_slice(&lengths);
         arguments.push(bits.into());
         arguments.extend([rows.layout.outer, rows.layout.step, rows.layout.inner].map(|step| step as u64));
@@ -239,13 +249,13 @@ impl Transform<'_> {
         let work = rows.outer * rows.inner * (half / 2 + 1);
         launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle }, work, &arguments)?;
         let itemsize = self.complex.itemsize();
-        let reals = BatchLayout::dense(self.out.start(), self.n, rows.inner, itemsize / 2);
+        let reals = BatchLayout::of_dense(self.out.first_element_address(), self.n, rows.inner, itemsize / 2);
         let fft = BatchedFft {
             dtype: self.complex,
             n: half,
             outer: rows.outer,
             inner: rows.inner,
-            from: BatchLayout::dense(between.start(), half, rows.inner, itemsize),
+            from: BatchLayout::of_dense(between.first_element_address(), half, rows.inner, itemsize),
             source: FftSource::Complex,
             in_limit: None,
             to: BatchLayout { step: 2 * reals.step, half: reals.step, ..reals },
@@ -254,6 +264,6 @@ impl Transform<'_> {
             is_inverse: true,
             scale: self.scale,
         };
-        fft.run(ctx)
+        fft.enqueue_launches(ctx)
     }
 }

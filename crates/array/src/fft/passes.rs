@@ -6,18 +6,18 @@ use super::plan::{
 use super::tables::TableKind;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use crate::runtime::{ArrayContext, Buffer};
+use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{
-    ArrayKernel, FFT_STAGES, Fft, FftHelper, FftHelperKernel, FftLoad, FftResult, FftSource, FftStore,
+    ArrayKernel, FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Threads that run together.
-const WARP: usize = 32;
+const WARP_THREADS: usize = 32;
 
 /// Where the elements of all transforms lie: steps in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) struct BatchLayout {
 
 impl BatchLayout {
     /// Elements one after the other in (outer, `n`, inner).
-    pub(super) fn dense(start: u64, n: usize, inner: usize, itemsize: usize) -> Self {
+    pub(super) fn of_dense(start: u64, n: usize, inner: usize, itemsize: usize) -> Self {
         let [item, inner, n] = [itemsize, inner, n].map(|n| n as isize);
         Self { start, outer: n * inner * item, step: inner * item, inner: item, half: 0 }
     }
@@ -73,7 +73,7 @@ struct PrologueEpilogue {
 
 /// An index of transforms: strides in bytes, weights in the index of an element.
 #[derive(Debug, Clone, Copy)]
-struct Dim {
+struct TransformDim {
     size: usize,
     from: isize,
     to: isize,
@@ -83,8 +83,8 @@ struct Dim {
 
 impl BatchedFft {
     /// Enqueues all launches.
-    pub(super) fn run(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
-        match self.passes(ctx, self.n) {
+    pub(super) fn enqueue_launches(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
+        match self.pass_lengths(ctx, self.n) {
             Some(lengths) => {
                 let fused = PrologueEpilogue {
                     swap_in: self.is_inverse,
@@ -93,31 +93,31 @@ impl BatchedFft {
                 };
                 self.run_passes(ctx, &lengths, fused)
             }
-            None => self.convolve(ctx),
+            None => self.bluestein_convolve(ctx),
         }
     }
 
-    fn passes(&self, ctx: &ArrayContext, n: usize) -> Option<Vec<usize>> {
+    fn pass_lengths(&self, ctx: &ArrayContext, n: usize) -> Option<Vec<usize>> {
         let strides_first = self.inner > 1 || (self.outer > 1 && self.from.outer.abs() < self.from.step.abs());
-        let (budget, shared_bytes) = budgets_of(ctx);
+        let (budget, shared_bytes) = thread_and_block_budgets(ctx);
         let block = BlockLimits { shared_bytes, itemsize: self.dtype.itemsize(), budget };
         passes_of(n, (!strides_first).then_some(block))
     }
 
     /// After L. I. Bluestein (1970): with j k = (j^2 + k^2 - (k - j)^2) / 2 the transform becomes a convolution, which
     /// is done by transforms of a length that can be cut.
-    fn convolve(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
+    fn bluestein_convolve(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
         let (n, itemsize) = (self.n, self.dtype.itemsize());
         let m = next_fast_len(2 * n - 1);
         let too_long = || ArrayError::value(format!("a transform of length {n} is too long"));
-        let lengths = self.passes(ctx, m).ok_or_else(too_long)?;
+        let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
         let chirp = ctx.fft_table(self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
-            self.launch_step(ctx, FftHelper::Chirp, n, &[start, n as u64])
+            self.launch_helper(ctx, FftHelper::Chirp, n, &[start, n as u64])
         })?;
-        let spectrum = self.spectrum(ctx, n, m)?;
+        let spectrum = self.chirp_spectrum(ctx, n, m)?;
         let (batches, dtype) = (self.outer * self.inner, self.dtype);
         let between = GpuArray::empty(ctx, &[batches, m], dtype, Order::C)?;
-        let between_place = BatchLayout::dense(between.start(), m, self.inner, itemsize);
+        let between_place = BatchLayout::of_dense(between.first_element_address(), m, self.inner, itemsize);
         let forth =
             BatchedFft { n: m, to: between_place, result: FftResult::Complex, out_limit: None, scale: 1.0, ..*self };
         let chirp_start = chirp.device_ptr();
@@ -144,12 +144,13 @@ impl BatchedFft {
     }
 
     /// The transform of the chirp that is convolved with.
-    fn spectrum(&self, ctx: &Arc<ArrayContext>, n: usize, m: usize) -> Result<Arc<dyn Buffer>> {
+    fn chirp_spectrum(&self, ctx: &Arc<ArrayContext>, n: usize, m: usize) -> Result<Arc<dyn ArrayBuffer>> {
         let itemsize = self.dtype.itemsize();
         ctx.fft_table(self.dtype, TableKind::Spectrum(n, m), m * itemsize, |start| {
             let around = GpuArray::empty(ctx, &[m], self.dtype, Order::C)?;
-            self.launch_step(ctx, FftHelper::ChirpFilter, m, &[around.start(), n as u64, m as u64])?;
-            let [from, to] = [around.start(), start].map(|start| BatchLayout::dense(start, m, 1, itemsize));
+            self.launch_helper(ctx, FftHelper::ChirpFilter, m, &[around.first_element_address(), n as u64, m as u64])?;
+            let [from, to] =
+                [around.first_element_address(), start].map(|start| BatchLayout::of_dense(start, m, 1, itemsize));
             let (source, result) = (FftSource::Complex, FftResult::Complex);
             let whole = BatchedFft {
                 dtype: self.dtype,
@@ -165,12 +166,12 @@ impl BatchedFft {
                 is_inverse: false,
                 scale: 1.0,
             };
-            whole.run(ctx)
+            whole.enqueue_launches(ctx)
         })
     }
 
     /// Launches the kernel of a step with arguments of 8 bytes.
-    pub(super) fn launch_step(
+    pub(super) fn launch_helper(
         &self,
         ctx: &ArrayContext,
         step: FftHelper,
@@ -190,11 +191,12 @@ impl BatchedFft {
             1 => None,
             _ => Some(twiddle_table(ctx, self.dtype, self.n)?),
         };
-        let between_place =
-            between.as_ref().map(|between| BatchLayout::dense(between.start(), self.n, self.inner, itemsize));
+        let between_place = between
+            .as_ref()
+            .map(|between| BatchLayout::of_dense(between.first_element_address(), self.n, self.inner, itemsize));
         for index in 0..lengths.len() {
             let is_last = index + 1 == lengths.len();
-            let pass = Pass {
+            let pass = FftPass {
                 fft: self,
                 lengths,
                 index,
@@ -203,7 +205,7 @@ impl BatchedFft {
                 is_first: index == 0,
                 is_last,
             };
-            pass.launch(ctx, fused, twiddles.as_ref())?;
+            pass.launch_pass(ctx, fused, twiddles.as_ref())?;
         }
         Ok(())
     }
@@ -211,14 +213,14 @@ impl BatchedFft {
 
 /// Launches the kernel of a step with arguments of 8 bytes.
 pub(super) fn launch_step(ctx: &ArrayContext, kernel: FftHelperKernel, work: usize, arguments: &[u64]) -> Result<()> {
-    let mut args = Args::new();
+    let mut args = PackedKernelArgs::new();
     arguments.iter().for_each(|&argument| args.push_u64(argument));
-    let compiled = ctx.kernel(&ArrayKernel::FftHelperKernel(kernel))?;
+    let compiled = ctx.compiled_kernel(&ArrayKernel::FftHelperKernel(kernel))?;
     compiled.launch([ctx.device_info().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
 }
 
 /// Twiddles of a transform of length `n`, and how many bits of an exponent are its low part.
-pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Result<(Arc<dyn Buffer>, u32)> {
+pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Result<(Arc<dyn ArrayBuffer>, u32)> {
     let bits = (usize::BITS - n.leading_zeros()).div_ceil(2);
     let entries = (1 << bits) + ((n - 1) >> bits) + 1;
     let table = ctx.fft_table(dtype, TableKind::Twiddles(n), entries * dtype.itemsize(), |start| {
@@ -234,7 +236,7 @@ fn stage_twiddles(
     dtype: DType,
     radices: &[usize],
     key: [u8; FFT_STAGES],
-) -> Result<Arc<dyn Buffer>> {
+) -> Result<Arc<dyn ArrayBuffer>> {
     let length: usize = radices.iter().product();
     ctx.fft_table(dtype, TableKind::StageTwiddles(key), length * dtype.itemsize(), |start| {
         let (mut before, mut start) = (radices[0], start);
@@ -250,7 +252,7 @@ fn stage_twiddles(
 }
 
 /// One pass of a job: transforms of one of the lengths.
-struct Pass<'a> {
+struct FftPass<'a> {
     fft: &'a BatchedFft,
     lengths: &'a [usize],
     index: usize,
@@ -260,8 +262,8 @@ struct Pass<'a> {
     is_last: bool,
 }
 
-impl Pass<'_> {
-    fn length(&self) -> usize {
+impl FftPass<'_> {
+    fn transform_length(&self) -> usize {
         self.lengths[self.index]
     }
 
@@ -271,23 +273,23 @@ impl Pass<'_> {
     }
 
     /// The product of the lengths of later passes.
-    fn rest(&self) -> usize {
+    fn later_lengths_product(&self) -> usize {
         self.lengths[self.index + 1..].iter().product()
     }
 
     /// The indices of transforms, the one along which a block has several first.
-    fn dims(&self) -> SmallVec<[Dim; 4]> {
-        let (from, to, stride_before, rest) = (self.from, self.to, self.stride_before(), self.rest());
+    fn transform_dims(&self) -> SmallVec<[TransformDim; 4]> {
+        let (from, to, stride_before, rest) = (self.from, self.to, self.stride_before(), self.later_lengths_product());
         let mut dims = SmallVec::new();
         if self.fft.inner > 1 {
-            dims.push(Dim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
+            dims.push(TransformDim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
         }
         if !self.is_last {
-            dims.push(Dim { size: rest, from: from.step, to: to.step, at: stride_before, store_weight: 0 });
+            dims.push(TransformDim { size: rest, from: from.step, to: to.step, at: stride_before, store_weight: 0 });
         }
         if !self.is_first && !self.is_last {
-            let apart = (self.length() * rest) as isize;
-            dims.push(Dim {
+            let apart = (self.transform_length() * rest) as isize;
+            dims.push(TransformDim {
                 size: stride_before,
                 from: apart * from.step,
                 to: apart * to.step,
@@ -300,7 +302,7 @@ impl Pass<'_> {
                 let store_weight = self.lengths[..earlier].iter().product::<usize>();
                 let apart = self.lengths[earlier + 1..].iter().product::<usize>() as isize;
                 let size = self.lengths[earlier];
-                dims.push(Dim {
+                dims.push(TransformDim {
                     size,
                     from: apart * from.step,
                     to: store_weight as isize * to.step,
@@ -309,24 +311,24 @@ impl Pass<'_> {
                 });
             }
         }
-        dims.push(Dim { size: self.fft.outer, from: from.outer, to: to.outer, at: 0, store_weight: 0 });
+        dims.push(TransformDim { size: self.fft.outer, from: from.outer, to: to.outer, at: 0, store_weight: 0 });
         dims
     }
 
-    fn kernel(
+    fn pass_kernel(
         &self,
         ctx: &ArrayContext,
         fused: PrologueEpilogue,
-        dims: &[Dim],
+        dims: &[TransformDim],
         radices: &[usize],
         threads: usize,
-    ) -> Fft {
+    ) -> FftPassSpec {
         // On a SIMD CPU shared memory has no banks.
-        let (has_banks, (_, shared_bytes)) = (is_simt(ctx), budgets_of(ctx));
+        let (has_banks, (_, shared_bytes)) = (is_simt(ctx), thread_and_block_budgets(ctx));
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, store_weight)| *store_weight = radix as u8);
-        let (in_step, out_step) = self.steps();
+        let (in_step, out_step) = self.element_strides();
         let is_many = dims[0].size > 1;
         let load = FftLoad {
             source: if self.is_first { fft.source } else { FftSource::Complex },
@@ -353,9 +355,10 @@ impl Pass<'_> {
         // With the gaps, which are few beside the elements.
         let most = shared_bytes / fft.dtype.itemsize() * 3 / 4;
         let budget = BlockBudget { elements: budget.elements.min(most), ..budget };
-        let columns = transforms_per_block(self.length(), threads, fft.dtype.itemsize(), dims[0].size, budget);
+        let columns =
+            transforms_per_block(self.transform_length(), threads, fft.dtype.itemsize(), dims[0].size, budget);
         let pad_interval = if has_banks { pad_interval_of(radices, columns, load, store) } else { 0 };
-        Fft {
+        FftPassSpec {
             dtype: fft.dtype,
             radices: all,
             threads: threads as u16,
@@ -367,31 +370,31 @@ impl Pass<'_> {
     }
 
     /// Bytes between the elements of a transform of the pass.
-    fn steps(&self) -> (isize, isize) {
-        let rest = self.rest() as isize;
+    fn element_strides(&self) -> (isize, isize) {
+        let rest = self.later_lengths_product() as isize;
         (self.from.step * rest, self.to.step * if self.is_last { self.stride_before() as isize } else { rest })
     }
 
-    fn launch(
+    fn launch_pass(
         &self,
         ctx: &ArrayContext,
         fused: PrologueEpilogue,
-        twiddles: Option<&(Arc<dyn Buffer>, u32)>,
+        twiddles: Option<&(Arc<dyn ArrayBuffer>, u32)>,
     ) -> Result<()> {
         let fft = self.fft;
-        let mut dims = self.dims();
+        let mut dims = self.transform_dims();
         let too_many = || ArrayError::value(format!("transforms of length {} are too many or too long", fft.n));
         if dims.len() > 4 {
             return Err(too_many());
         }
-        let budget = budgets_of(ctx).0;
-        let radices = radices_of(self.length(), budget).ok_or_else(too_many)?;
+        let budget = thread_and_block_budgets(ctx).0;
+        let radices = radices_of(self.transform_length(), budget).ok_or_else(too_many)?;
         let threads = threads_of(&radices, budget);
-        let kernel = self.kernel(ctx, fused, &dims, &radices, threads);
+        let kernel = self.pass_kernel(ctx, fused, &dims, &radices, threads);
         let stages =
             if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
-        dims.resize(4, Dim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
-        let mut args = Args::new();
+        dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
+        let mut args = PackedKernelArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
         let turns_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
         let stages_start = stages.as_ref().map_or(0, |stages| stages.device_ptr());
@@ -403,10 +406,10 @@ impl Pass<'_> {
         dims.iter().for_each(|dim| args.push_i64(dim.to as i64));
         dims.iter().for_each(|dim| args.push_u64(dim.at as u64));
         dims.iter().for_each(|dim| args.push_u64(dim.store_weight as u64));
-        let (in_step, out_step) = self.steps();
+        let (in_step, out_step) = self.element_strides();
         let length = fused.in_factors.map_or(fft.n, |factors| factors.1);
         [in_step, out_step].iter().for_each(|&step| args.push_i64(step as i64));
-        [self.rest(), self.stride_before()].iter().for_each(|&step| args.push_u64(step as u64));
+        [self.later_lengths_product(), self.stride_before()].iter().for_each(|&step| args.push_u64(step as u64));
         [self.from.half, self.to.half, self.from.step].iter().for_each(|&step| args.push_i64(step as i64));
         [fft.in_limit.unwrap_or(0), fft.out_limit.unwrap_or(0), length].iter().for_each(|&n| args.push_u64(n as u64));
         args.push(&fft.scale.to_ne_bytes(), 8);
@@ -414,7 +417,7 @@ impl Pass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        let compiled = ctx.kernel(&ArrayKernel::Fft(kernel))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Fft(kernel))?;
         compiled.launch(
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],
@@ -430,10 +433,10 @@ fn is_simt(ctx: &ArrayContext) -> bool {
 }
 
 /// What a thread has room for, and the shared memory of a block; of a processor, what is near it.
-fn budgets_of(ctx: &ArrayContext) -> (ThreadBudget, usize) {
+fn thread_and_block_budgets(ctx: &ArrayContext) -> (ThreadBudget, usize) {
     match is_simt(ctx) {
-        true => (ThreadBudget::SIMT, ctx.device_info().shared_bytes as usize),
-        false => (ThreadBudget::SIMD, 48 << 10),
+        true => (ThreadBudget::SIMT_BUDGET, ctx.device_info().shared_bytes as usize),
+        false => (ThreadBudget::SIMD_BUDGET, 48 << 10),
     }
 }
 
@@ -452,7 +455,7 @@ fn transforms_per_block(length: usize, threads: usize, itemsize: usize, count: u
     let most = (budget.elements / length).min(budget.threads / threads).clamp(1, 128);
     let most = 1 << most.ilog2();
     let wanted = most.max(sector).min(count.next_power_of_two());
-    let whole = WARP >> threads.trailing_zeros().min(WARP.trailing_zeros());
+    let whole = WARP_THREADS >> threads.trailing_zeros().min(WARP_THREADS.trailing_zeros());
     let fits = whole * threads <= 512 && whole * length <= budget.elements;
     if fits { wanted.max(whole) } else { wanted }
 }

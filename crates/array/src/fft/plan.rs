@@ -17,9 +17,9 @@ pub(super) struct ThreadBudget {
 
 impl ThreadBudget {
     /// A thread with registers of its own.
-    pub(super) const SIMT: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
+    pub(super) const SIMT_BUDGET: ThreadBudget = ThreadBudget { max_radix: 16, elements: 24 };
     /// A thread of a SIMD CPU, where long code takes long to compile and is not faster.
-    pub(super) const SIMD: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
+    pub(super) const SIMD_BUDGET: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
 
 /// The longest butterfly there is.
@@ -43,7 +43,7 @@ impl BlockLimits {
     const MAX_REGISTER_BYTES: usize = 8 << 10;
 
     /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
-    fn fits(self, n: usize) -> bool {
+    fn fits_block(self, n: usize) -> bool {
         radices_of(n, self.budget).is_some_and(|radices| {
             (n + n / 8) * self.itemsize <= self.shared_bytes
                 && threads_of(&radices, self.budget) * self.itemsize <= Self::MAX_REGISTER_BYTES
@@ -67,14 +67,14 @@ pub(super) fn passes_of(n: usize, block: Option<BlockLimits>) -> Option<Vec<usiz
     if !is_smooth(n) {
         return None;
     }
-    if block.is_some_and(|block| block.fits(n)) {
+    if block.is_some_and(|block| block.fits_block(n)) {
         return Some(vec![n]);
     }
-    (1..=8).find_map(|count| split(n, count))
+    (1..=8).find_map(|count| split_length(n, count))
 }
 
 /// `count` lengths whose product is `n`, as equal as can be found.
-fn split(n: usize, count: usize) -> Option<Vec<usize>> {
+fn split_length(n: usize, count: usize) -> Option<Vec<usize>> {
     if count == 1 {
         return (n <= MAX_STRIDED_PASS_LENGTH).then(|| vec![n]);
     }
@@ -88,7 +88,7 @@ fn split(n: usize, count: usize) -> Option<Vec<usize>> {
         distance(*a).total_cmp(&distance(*b))
     });
     divisors.into_iter().find_map(|first| {
-        let mut lengths = split(n / first, count - 1)?;
+        let mut lengths = split_length(n / first, count - 1)?;
         lengths.insert(0, first);
         Some(lengths)
     })
@@ -102,15 +102,15 @@ pub(super) fn radices_of(m: usize, budget: ThreadBudget) -> Option<Vec<usize>> {
     }
     let is_known = |r: usize| r <= budget.max_radix || [11, 13].contains(&r);
     let known: Vec<usize> = (2..=MAX_RADIX).rev().filter(|&r| is_known(r)).collect();
-    (1..=FFT_STAGES).find_map(|count| butterflies(m, count, &known, budget))
+    (1..=FFT_STAGES).find_map(|count| choose_radices(m, count, &known, budget))
 }
 
-fn butterflies(m: usize, count: usize, known: &[usize], budget: ThreadBudget) -> Option<Vec<usize>> {
+fn choose_radices(m: usize, count: usize, known: &[usize], budget: ThreadBudget) -> Option<Vec<usize>> {
     if count == 1 {
         return known.contains(&m).then(|| vec![m]);
     }
     let found = known.iter().enumerate().filter(|(_, r)| m.is_multiple_of(**r)).filter_map(|(at, &r)| {
-        let mut rest = butterflies(m / r, count - 1, &known[at..], budget)?;
+        let mut rest = choose_radices(m / r, count - 1, &known[at..], budget)?;
         rest.insert(0, r);
         Some(rest)
     });
@@ -119,10 +119,10 @@ fn butterflies(m: usize, count: usize, known: &[usize], budget: ThreadBudget) ->
 
 /// Elements of a thread that has as many of every butterfly.
 fn least_common_multiple(radices: &[usize]) -> usize {
-    fn divisor(a: usize, b: usize) -> usize {
-        if b == 0 { a } else { divisor(b, a % b) }
+    fn greatest_common_divisor(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { greatest_common_divisor(b, a % b) }
     }
-    radices.iter().fold(1, |all, &r| all / divisor(all, r) * r)
+    radices.iter().fold(1, |all, &r| all / greatest_common_divisor(all, r) * r)
 }
 
 /// A length of at least `least` that is quick to transform, for convolutions.
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn block(itemsize: usize) -> Option<BlockLimits> {
-        Some(BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMT })
+        Some(BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMT_BUDGET })
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
-                for budget in [ThreadBudget::SIMT, ThreadBudget::SIMD] {
+                for budget in [ThreadBudget::SIMT_BUDGET, ThreadBudget::SIMD_BUDGET] {
                     let radices = radices_of(m, budget).expect("butterflies");
                     assert_eq!(radices.iter().product::<usize>(), m);
                     assert!(
@@ -186,14 +186,14 @@ mod tests {
         assert_eq!(passes_of(1 << 14, large(8)), Some(vec![1 << 14]));
         // There is room for so many elements, but not for so many threads.
         assert_eq!(passes_of(25000, large(8)).map(|passes| passes.len()), Some(2));
-        assert_eq!(radices_of(1024, ThreadBudget::SIMT), Some(vec![16, 8, 8]));
-        assert_eq!(radices_of(1024, ThreadBudget::SIMD), Some(vec![8, 8, 4, 4]));
-        assert_eq!(radices_of(1000, ThreadBudget::SIMT), Some(vec![10, 10, 10]));
-        assert_eq!(radices_of(96, ThreadBudget::SIMD), Some(vec![6, 4, 4]));
+        assert_eq!(radices_of(1024, ThreadBudget::SIMT_BUDGET), Some(vec![16, 8, 8]));
+        assert_eq!(radices_of(1024, ThreadBudget::SIMD_BUDGET), Some(vec![8, 8, 4, 4]));
+        assert_eq!(radices_of(1000, ThreadBudget::SIMT_BUDGET), Some(vec![10, 10, 10]));
+        assert_eq!(radices_of(96, ThreadBudget::SIMD_BUDGET), Some(vec![6, 4, 4]));
         let threads =
             |budget| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, budget));
-        assert_eq!(threads(ThreadBudget::SIMT), [64, 8, 15]);
-        assert_eq!(threads(ThreadBudget::SIMD), [64, 24, 15]);
+        assert_eq!(threads(ThreadBudget::SIMT_BUDGET), [64, 8, 15]);
+        assert_eq!(threads(ThreadBudget::SIMD_BUDGET), [64, 24, 15]);
         assert_eq!(passes_of(2 * 17, block(8)), None);
     }
 

@@ -4,7 +4,7 @@
 //! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
 
 use crate::error::Result;
-use crate::runtime::{ArrayContext, Buffer};
+use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::FFT_STAGES;
 use rustc_hash::FxHashMap;
@@ -27,10 +27,10 @@ pub(crate) enum TableKind {
 }
 
 /// The number of a stream, a dtype, what a table has.
-type Key = (u64, DType, TableKind);
+type TableKey = (u64, DType, TableKind);
 
 struct CachedTable {
-    memory: Arc<dyn Buffer>,
+    memory: Arc<dyn ArrayBuffer>,
     nbytes: usize,
     /// When it was used last.
     last_used: u64,
@@ -39,20 +39,20 @@ struct CachedTable {
 /// The tables of a context.
 #[derive(Default)]
 pub(crate) struct TableCache {
-    entries: FxHashMap<Key, CachedTable>,
+    entries: FxHashMap<TableKey, CachedTable>,
     clock: u64,
     nbytes: usize,
 }
 
 impl TableCache {
-    fn get(&mut self, key: &Key) -> Option<Arc<dyn Buffer>> {
+    fn get_table(&mut self, key: &TableKey) -> Option<Arc<dyn ArrayBuffer>> {
         self.clock += 1;
         let kept = self.entries.get_mut(key)?;
         kept.last_used = self.clock;
         Some(kept.memory.clone())
     }
 
-    fn insert(&mut self, key: Key, memory: Arc<dyn Buffer>, nbytes: usize) {
+    fn insert_table(&mut self, key: TableKey, memory: Arc<dyn ArrayBuffer>, nbytes: usize) {
         if nbytes > FFT_TABLE_BYTES {
             return;
         }
@@ -80,18 +80,18 @@ impl ArrayContext {
         table: TableKind,
         nbytes: usize,
         make: impl FnOnce(u64) -> Result<()>,
-    ) -> Result<Arc<dyn Buffer>> {
-        let stream = self.runtime().stream_number()?;
+    ) -> Result<Arc<dyn ArrayBuffer>> {
+        let stream = self.device_runtime().stream_number()?;
         let key = stream.map(|stream| (stream, dtype, table));
-        if let Some(found) = key.and_then(|key| self.fft_tables().get(&key)) {
+        if let Some(found) = key.and_then(|key| self.fft_tables().get_table(&key)) {
             found.record_use();
             return Ok(found);
         }
-        let memory = self.runtime().alloc_from(None, nbytes)?;
+        let memory = self.device_runtime().alloc_from(None, nbytes)?;
         memory.record_use();
         make(memory.device_ptr())?;
         if let Some(key) = key {
-            self.fft_tables().insert(key, memory.clone(), nbytes);
+            self.fft_tables().insert_table(key, memory.clone(), nbytes);
         }
         Ok(memory)
     }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     struct NullBuffer;
-    impl Buffer for NullBuffer {
+    impl ArrayBuffer for NullBuffer {
         fn device_ptr(&self) -> u64 {
             1
         }
@@ -127,14 +127,14 @@ mod tests {
         let mut tables = TableCache::default();
         let key = |n| (0, DType::C64, TableKind::Chirp(n));
         let third = FFT_TABLE_BYTES / 3;
-        (0..3).for_each(|n| tables.insert(key(n), Arc::new(NullBuffer), third));
-        assert!(tables.get(&key(0)).is_some());
-        tables.insert(key(3), Arc::new(NullBuffer), third);
-        assert!([0, 2, 3].iter().all(|&n| tables.get(&key(n)).is_some()) && tables.get(&key(1)).is_none());
+        (0..3).for_each(|n| tables.insert_table(key(n), Arc::new(NullBuffer), third));
+        assert!(tables.get_table(&key(0)).is_some());
+        tables.insert_table(key(3), Arc::new(NullBuffer), third);
+        assert!([0, 2, 3].iter().all(|&n| tables.get_table(&key(n)).is_some()) && tables.get_table(&key(1)).is_none());
         assert_eq!(tables.nbytes, 3 * third);
-        tables.insert(key(4), Arc::new(NullBuffer), FFT_TABLE_BYTES + 1);
-        assert!(tables.get(&key(4)).is_none() && tables.nbytes == 3 * third);
-        tables.insert(key(3), Arc::new(NullBuffer), third);
+        tables.insert_table(key(4), Arc::new(NullBuffer), FFT_TABLE_BYTES + 1);
+        assert!(tables.get_table(&key(4)).is_none() && tables.nbytes == 3 * third);
+        tables.insert_table(key(3), Arc::new(NullBuffer), third);
         assert_eq!(tables.nbytes, 3 * third);
     }
 }

@@ -1,10 +1,10 @@
 //! The expression graph: values that were deferred, each kept once.
 
-use super::scope::Deferred;
+use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
 use crate::layout::Shape;
 use crate::runtime::ArrayContext;
-use crate::scalar::Element;
+use crate::scalar::ScalarElement;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_STEP, Op};
 use rustc_hash::FxHashMap;
@@ -21,7 +21,7 @@ const MAX_OPERANDS: usize = 31;
 
 /// A value of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Node {
+pub(super) enum FusionNode {
     /// The elements of `leaves[..]`.
     Leaf(u16),
     /// `values[..]`.
@@ -35,38 +35,38 @@ type LeafKey = (u64, DType, Shape, crate::layout::Strides);
 
 /// A result that goes to memory that exists.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct PendingStore {
     pub(super) target: GpuArray,
     pub(super) node: u16,
 }
 
 /// Values that were deferred and not computed yet.
 #[derive(Default)]
-pub(super) struct Graph {
+pub(super) struct FusionGraph {
     pub(super) ctx: Option<Arc<ArrayContext>>,
-    pub(super) nodes: Vec<Node>,
-    node_ids: FxHashMap<Node, u16>,
+    pub(super) nodes: Vec<FusionNode>,
+    node_ids: FxHashMap<FusionNode, u16>,
     pub(super) leaves: Vec<GpuArray>,
     leaf_ids: FxHashMap<LeafKey, u16>,
-    pub(super) values: Vec<(Element, DType)>,
+    pub(super) values: Vec<(ScalarElement, DType)>,
     /// Results in memory that does not exist yet.
-    pub(super) results: Vec<Weak<Deferred>>,
+    pub(super) results: Vec<Weak<DeferredBuffer>>,
     /// Results in memory that exists; all of one shape.
-    pub(super) stores: Vec<Store>,
+    pub(super) stores: Vec<PendingStore>,
     max_ndim: usize,
 }
 
 /// An operand that the graph as it is cannot take: it must be computed first.
-pub(super) struct Conflict;
+pub(super) struct FusionConflict;
 
 /// The first and the last byte past an array with memory.
 fn range_of(array: &GpuArray) -> Option<(u64, u64)> {
     let base = array.buffer()?.device_ptr();
-    let (low, high) = array.layout().extent(array.itemsize());
+    let (low, high) = array.layout().byte_extent(array.itemsize());
     Some((base.wrapping_add(low as u64), base.wrapping_add(high as u64)))
 }
 
-fn overlap(a: &GpuArray, b: &GpuArray) -> bool {
+fn may_overlap(a: &GpuArray, b: &GpuArray) -> bool {
     match (range_of(a), range_of(b)) {
         (Some((a, a_end)), Some((b, b_end))) => a < b_end && b < a_end,
         _ => false,
@@ -93,7 +93,7 @@ pub(super) fn max_arrays(ndim: usize) -> (usize, usize) {
     (room, (room / 4).max(1))
 }
 
-impl Graph {
+impl FusionGraph {
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -109,14 +109,14 @@ impl Graph {
     }
 
     /// Whether an array in memory can be read here: a pending store may stand for it or forbid it.
-    pub(super) fn check_leaf(&self, array: &GpuArray) -> Result<(), Conflict> {
-        let hinders = |store: &Store| overlap(&store.target, array) && !is_same(&store.target, array);
-        if self.stores.iter().any(hinders) { Err(Conflict) } else { Ok(()) }
+    pub(super) fn check_leaf(&self, array: &GpuArray) -> Result<(), FusionConflict> {
+        let hinders = |store: &PendingStore| may_overlap(&store.target, array) && !is_same(&store.target, array);
+        if self.stores.iter().any(hinders) { Err(FusionConflict) } else { Ok(()) }
     }
 
     /// Whether a result can go to `target` in this graph.
-    pub(super) fn check_store(&self, target: &GpuArray) -> Result<(), Conflict> {
-        let differs = |other: &GpuArray| overlap(other, target) && !is_same(other, target);
+    pub(super) fn check_store(&self, target: &GpuArray) -> Result<(), FusionConflict> {
+        let differs = |other: &GpuArray| may_overlap(other, target) && !is_same(other, target);
         let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
         let is_known = self.stores.iter().any(|store| is_same(&store.target, target));
         let is_full = !is_known && self.stores.len() >= max_arrays(self.max_ndim.max(target.ndim())).1;
@@ -125,14 +125,14 @@ impl Graph {
             || self.stores.iter().any(|store| differs(&store.target))
             || self.leaves.iter().any(differs)
         {
-            return Err(Conflict);
+            return Err(FusionConflict);
         }
         Ok(())
     }
 
     /// Whether an operation that reads `array` may write `target`: never another element than its own.
     pub(super) fn has_no_hazard(target: &GpuArray, array: &GpuArray) -> bool {
-        !overlap(target, array) || is_same(target, array)
+        !may_overlap(target, array) || is_same(target, array)
     }
 
     /// Whether results can be deferred to `target` at all.
@@ -140,8 +140,8 @@ impl Graph {
         is_writable(target)
     }
 
-    /// The node of an array in memory, which [`Graph::check_leaf`] has allowed.
-    pub(super) fn leaf(&mut self, array: &GpuArray) -> u16 {
+    /// The node of an array in memory, which [`FusionGraph::check_leaf`] has allowed.
+    pub(super) fn array_node(&mut self, array: &GpuArray) -> u16 {
         if let Some(store) = self.stores.iter().find(|store| is_same(&store.target, array)) {
             return store.node;
         }
@@ -151,21 +151,21 @@ impl Graph {
         if index == next {
             self.leaves.push(array.clone());
         }
-        self.node(Node::Leaf(index))
+        self.intern_node(FusionNode::Leaf(index))
     }
 
     /// The node of a number. Equal numbers share one only if they are the same bits.
-    pub(super) fn value(&mut self, element: Element, dtype: DType) -> u16 {
-        let same = |known: &(Element, DType)| known.1 == dtype && known.0.bytes() == element.bytes();
+    pub(super) fn constant_node(&mut self, element: ScalarElement, dtype: DType) -> u16 {
+        let same = |known: &(ScalarElement, DType)| known.1 == dtype && known.0.bytes() == element.bytes();
         let index = self.values.iter().position(same).unwrap_or_else(|| {
             self.values.push((element, dtype));
             self.values.len() - 1
         });
-        self.node(Node::Value(index as u16))
+        self.intern_node(FusionNode::Value(index as u16))
     }
 
-    /// The node that is `node`.
-    pub(super) fn node(&mut self, node: Node) -> u16 {
+    /// The node that is `intern_node`.
+    pub(super) fn intern_node(&mut self, node: FusionNode) -> u16 {
         let next = self.nodes.len() as u16;
         let index = *self.node_ids.entry(node).or_insert(next);
         if index == next {
@@ -174,20 +174,20 @@ impl Graph {
         index
     }
 
-    /// The value of `target` is from now on that of `node`.
-    pub(super) fn store(&mut self, target: &GpuArray, node: u16) {
+    /// The value of `target` is from now on that of `intern_node`.
+    pub(super) fn set_pending_store(&mut self, target: &GpuArray, node: u16) {
         match self.stores.iter_mut().find(|store| is_same(&store.target, target)) {
             Some(store) => store.node = node,
-            None => self.stores.push(Store { target: target.clone(), node }),
+            None => self.stores.push(PendingStore { target: target.clone(), node }),
         }
     }
 
     /// The nodes that `outputs` need, in an order in which they can be computed.
-    pub(super) fn reachable(&self, outputs: impl Iterator<Item = u16>) -> Vec<u16> {
+    pub(super) fn reachable_nodes(&self, outputs: impl Iterator<Item = u16>) -> Vec<u16> {
         let mut needed = vec![false; self.nodes.len()];
         outputs.for_each(|output| needed[usize::from(output)] = true);
         for at in (0..self.nodes.len()).rev() {
-            if let (true, Node::Op { inputs, .. }) = (needed[at], self.nodes[at]) {
+            if let (true, FusionNode::Op { inputs, .. }) = (needed[at], self.nodes[at]) {
                 inputs.iter().filter(|input| **input != NO_STEP).for_each(|input| needed[usize::from(*input)] = true);
             }
         }

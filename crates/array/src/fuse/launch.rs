@@ -1,15 +1,17 @@
 //! Computes a graph: one kernel for each shape of results.
 
-use super::graph::{Graph, Node, max_arrays};
-use super::scope::Deferred;
+use super::graph::{FusionGraph, FusionNode, max_arrays};
+use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{Args, BLOCK_THREADS};
+use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Shape};
-use crate::runtime::{ArrayContext, Buffer};
-use rtcg_codegen::array::{AccessPattern, FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Operand, OperandKind, Step, Steps};
+use crate::runtime::{ArrayBuffer, ArrayContext};
+use rtcg_codegen::array::{
+    AccessPattern, FUSED_ZEROS, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_STEP, OperandKind, PointwiseOperand,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -18,13 +20,13 @@ struct StoreTarget {
     array: GpuArray,
     node: u16,
     /// Whose memory it is.
-    owner: Option<(Arc<Deferred>, Arc<dyn Buffer>)>,
+    owner: Option<(Arc<DeferredBuffer>, Arc<dyn ArrayBuffer>)>,
 }
 
 /// Computes what is referred to. If something fails, results that are missing will say so.
-pub(super) fn compute(graph: &Graph) -> Result<()> {
+pub(super) fn evaluate_graph(graph: &FusionGraph) -> Result<()> {
     let Some(ctx) = graph.ctx.clone() else { return Ok(()) };
-    let live: Vec<Arc<Deferred>> = graph.results.iter().filter_map(std::sync::Weak::upgrade).collect();
+    let live: Vec<Arc<DeferredBuffer>> = graph.results.iter().filter_map(std::sync::Weak::upgrade).collect();
     let result = compute_live(graph, &ctx, &live);
     if let Err(error) = &result {
         let message: Arc<str> = error.to_string().into();
@@ -35,7 +37,7 @@ pub(super) fn compute(graph: &Graph) -> Result<()> {
     result
 }
 
-fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) -> Result<()> {
+fn compute_live(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<DeferredBuffer>]) -> Result<()> {
     let stored_shape: Option<Shape> = graph.stores.first().map(|store| store.target.layout().shape.clone());
     let mut shapes: Vec<Shape> = Vec::new();
     for deferred in live {
@@ -78,44 +80,46 @@ fn compute_live(graph: &Graph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferred>]) 
     Ok(())
 }
 
-fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<Deferred>) -> Result<StoreTarget> {
+fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>) -> Result<StoreTarget> {
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
-    let memory = ctx.runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
+    let memory = ctx.device_runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
     let node = *crate::runtime::lock(&deferred.node);
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 
 /// The part of a graph that some values need: steps, the arrays and the numbers they read.
-pub(super) struct Subgraph<'a> {
-    pub(super) steps: Steps,
+pub(super) struct FusedSubgraph<'a> {
+    pub(super) steps: FusedSteps,
     pub(super) arrays: Vec<&'a GpuArray>,
     values: Vec<u16>,
-    graph: &'a Graph,
+    graph: &'a FusionGraph,
     order: Vec<u16>,
 }
 
-impl<'a> Subgraph<'a> {
-    pub(super) fn new(graph: &'a Graph, outputs: impl Iterator<Item = u16>) -> Self {
-        let order = graph.reachable(outputs);
+impl<'a> FusedSubgraph<'a> {
+    pub(super) fn new(graph: &'a FusionGraph, outputs: impl Iterator<Item = u16>) -> Self {
+        let order = graph.reachable_nodes(outputs);
         let place = |node: u16| order.binary_search(&node).map_or(NO_STEP, |at| at as u16);
         let (mut steps, mut arrays, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for &node in &order {
             steps.push(match graph.nodes[usize::from(node)] {
-                Node::Leaf(leaf) => {
+                FusionNode::Leaf(leaf) => {
                     let array = &graph.leaves[usize::from(leaf)];
                     arrays.push(array);
                     let access = if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned };
-                    Step::Array(Operand { dtype: array.dtype(), access })
+                    FusedStep::Array(PointwiseOperand { dtype: array.dtype(), access })
                 }
-                Node::Value(value) => {
+                FusionNode::Value(value) => {
                     values.push(value);
-                    Step::Value(graph.values[usize::from(value)].1)
+                    FusedStep::Value(graph.values[usize::from(value)].1)
                 }
-                Node::Op { op, compute, out, inputs } => Step::Op { op, compute, out, inputs: inputs.map(place) },
+                FusionNode::Op { op, compute, out, inputs } => {
+                    FusedStep::Op { op, compute, out, inputs: inputs.map(place) }
+                }
             });
         }
-        Subgraph { steps: Steps(steps), arrays, values, graph, order }
+        FusedSubgraph { steps: FusedSteps(steps), arrays, values, graph, order }
     }
 
     /// The step of a node.
@@ -126,14 +130,14 @@ impl<'a> Subgraph<'a> {
     /// Sets how each array is passed.
     fn set_access(&mut self, accesses: &[OperandKind]) {
         let arrays = self.steps.0.iter_mut().filter_map(|step| match step {
-            Step::Array(operand) => Some(operand),
+            FusedStep::Array(operand) => Some(operand),
             _ => None,
         });
         arrays.zip(accesses).for_each(|(operand, access)| operand.access = *access);
     }
 
     /// The zeros and the numbers, which end the arguments.
-    pub(super) fn push_values(&self, args: &mut Args) {
+    pub(super) fn push_values(&self, args: &mut PackedKernelArgs) {
         (0..FUSED_ZEROS).for_each(|_| args.push_u64(0));
         for &value in &self.values {
             let element = &self.graph.values[usize::from(value)].0;
@@ -142,19 +146,19 @@ impl<'a> Subgraph<'a> {
     }
 }
 
-fn launch_group(graph: &Graph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[StoreTarget]) -> Result<()> {
+fn launch_group(graph: &FusionGraph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[StoreTarget]) -> Result<()> {
     if targets.is_empty() {
         return Ok(());
     }
-    let part = Subgraph::new(graph, targets.iter().map(|target| target.node));
+    let part = FusedSubgraph::new(graph, targets.iter().map(|target| target.node));
     let group = FusedLaunch { ctx, shape, targets, part };
     match targets.len() + group.part.arrays.len() {
-        0..=2 => group.run::<2>(),
-        3..=4 => group.run::<4>(),
-        5..=8 => group.run::<8>(),
-        9..=16 => group.run::<16>(),
-        17..=32 => group.run::<32>(),
-        _ => group.run::<256>(),
+        0..=2 => group.plan_and_launch::<2>(),
+        3..=4 => group.plan_and_launch::<4>(),
+        5..=8 => group.plan_and_launch::<8>(),
+        9..=16 => group.plan_and_launch::<16>(),
+        17..=32 => group.plan_and_launch::<32>(),
+        _ => group.plan_and_launch::<256>(),
     }
 }
 
@@ -163,19 +167,19 @@ struct FusedLaunch<'a> {
     ctx: &'a Arc<ArrayContext>,
     shape: &'a Shape,
     targets: &'a [StoreTarget],
-    part: Subgraph<'a>,
+    part: FusedSubgraph<'a>,
 }
 
 impl FusedLaunch<'_> {
     /// Outputs, then arrays.
-    fn operands(&self) -> impl Iterator<Item = &GpuArray> {
+    fn outputs_and_arrays(&self) -> impl Iterator<Item = &GpuArray> {
         self.targets.iter().map(|target| &target.array).chain(self.part.arrays.iter().copied())
     }
 
     /// Plans over all operands, with the first one in the places that are left.
-    fn run<const N: usize>(mut self) -> Result<()> {
+    fn plan_and_launch<const N: usize>(mut self) -> Result<()> {
         let layouts: SmallVec<[Layout; 8]> =
-            self.operands().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
+            self.outputs_and_arrays().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
         let plan = IterationPlan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
         let pattern = match self.flat_accesses(&plan) {
             Some(accesses) => {
@@ -183,16 +187,16 @@ impl FusedLaunch<'_> {
                 self.part.set_access(&accesses);
                 pattern
             }
-            None => AccessPattern::Strided(plan.space()),
+            None => AccessPattern::Strided(plan.index_space()),
         };
-        self.launch(&plan, pattern)
+        self.launch_planned(&plan, pattern)
     }
 
     /// How each array is passed if every operand lies without gaps or is a single element.
     fn flat_accesses<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<Vec<OperandKind>> {
         let n_outputs = self.targets.len();
         let mut accesses = Vec::new();
-        for (k, array) in self.operands().enumerate() {
+        for (k, array) in self.outputs_and_arrays().enumerate() {
             let item = array.itemsize() as isize;
             match plan.single_stride(k, item)? {
                 _ if !is_aligned(array) => return None,
@@ -209,7 +213,7 @@ impl FusedLaunch<'_> {
     fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, accesses: &[OperandKind]) -> u8 {
         let n_outputs = self.targets.len();
         let moves = |k: usize| k < n_outputs || accesses[k - n_outputs] == OperandKind::Element;
-        let moving = || self.operands().enumerate().filter(|(k, _)| moves(*k));
+        let moving = || self.outputs_and_arrays().enumerate().filter(|(k, _)| moves(*k));
         let widest = moving().map(|(_, array)| array.itemsize()).max().unwrap_or(1);
         let count = self.ctx.device_info().vector_bytes as usize / widest;
         if count < 2 || !count.is_power_of_two() {
@@ -221,21 +225,21 @@ impl FusedLaunch<'_> {
         if moving().all(is_aligned) { count as u8 } else { 1 }
     }
 
-    fn launch<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
+    fn launch_planned<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
         let output = |target: &StoreTarget| FusedOutput {
             step: self.part.step_of(target.node),
             unaligned: matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(&target.array),
         };
         let outputs = self.targets.iter().map(output).collect();
-        let kernel = Fused { steps: self.part.steps.clone(), outputs, pattern };
-        let mut args = Args::new();
-        self.operands().zip(&plan.offsets).for_each(|(array, offset)| args.push_u64(array.address(*offset)));
-        let size = plan.size();
+        let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern };
+        let mut args = PackedKernelArgs::new();
+        self.outputs_and_arrays().zip(&plan.offsets).for_each(|(array, offset)| args.push_u64(array.address(*offset)));
+        let size = plan.n_elements();
         args.push_u64(size as u64);
         let work = match pattern {
             AccessPattern::Flat(elements_per_access) => size.div_ceil(usize::from(elements_per_access)),
             AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => {
-                let all: SmallVec<[usize; 8]> = (0..self.operands().count()).collect();
+                let all: SmallVec<[usize; 8]> = (0..self.outputs_and_arrays().count()).collect();
                 plan.write_dims(space, &all, &mut args);
                 size
             }

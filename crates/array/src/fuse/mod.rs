@@ -1,7 +1,7 @@
 //! Fusion: operations are deferred and computed together, as one kernel.
 //!
 //! Between [`begin`] and the end of its [`Fusion`] (or inside of [`fuse`]), element by element operations
-//! of the calling thread give arrays whose memory does not exist yet ([`Deferred`]); shape, dtype, layout
+//! of the calling thread give arrays whose memory does not exist yet ([`DeferredBuffer`]); shape, dtype, layout
 //! and errors are those of the operation itself. When anything needs an address - a copy to the host, a
 //! sort, a kernel of the user - or the block ends, every array that is still referenced is computed: one
 //! kernel for each shape. An array without references, such as an intermediate result of an expression, is
@@ -18,7 +18,7 @@ mod reduce;
 mod scope;
 
 pub(crate) use reduce::reduce_deferred;
-pub(crate) use scope::defer;
+pub(crate) use scope::defer_operation;
 pub use scope::{
-    Deferred, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
+    DeferredBuffer, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
 };

@@ -4,47 +4,47 @@
 //! would have been stored in, so that the result is the same: the plan is made over that array's layout,
 //! the expression's arrays follow it.
 
-use super::graph::Graph;
-use super::launch::Subgraph;
-use super::scope::Scope;
+use super::graph::FusionGraph;
+use super::launch::FusedSubgraph;
+use super::scope::FusionScope;
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::Args;
+use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
 use crate::reduce::{FusableReduction, Packable, ReductionPlan, kept_shape, split_axes};
-use rtcg_codegen::array::{Reduce, Reduction};
+use rtcg_codegen::array::{ReduceSpec, ReductionOp};
 use smallvec::SmallVec;
 
 /// The reduction of a result that was deferred; `None` if `x` is none or something has to be stored first.
 pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Result<Option<GpuArray>> {
-    if wish.compute.is_complex() && wish.reduction == Reduction::Product {
+    if wish.compute.is_complex() && wish.reduction == ReductionOp::Product {
         // A product of complex numbers is contracted by what stands around it.
         return Ok(None);
     }
-    let reduce = |graph: &Graph, node: u16| {
-        let part = Subgraph::new(graph, std::iter::once(node));
+    let reduce = |graph: &FusionGraph, node: u16| {
+        let part = FusedSubgraph::new(graph, std::iter::once(node));
         let step = part.step_of(node);
         let job = ReductionJob { x, wish, part, step };
         match job.part.arrays.len() {
-            0..=2 => job.run::<4>(),
-            3..=6 => job.run::<8>(),
-            7..=14 => job.run::<16>(),
-            _ => job.run::<256>(),
+            0..=2 => job.plan_and_launch::<4>(),
+            3..=6 => job.plan_and_launch::<8>(),
+            7..=14 => job.plan_and_launch::<16>(),
+            _ => job.plan_and_launch::<256>(),
         }
     };
-    Scope::with_node(x, reduce).transpose()
+    FusionScope::with_node(x, reduce).transpose()
 }
 
 struct ReductionJob<'a> {
     x: &'a GpuArray,
     wish: &'a FusableReduction<'a>,
-    part: Subgraph<'a>,
+    part: FusedSubgraph<'a>,
     step: u16,
 }
 
 impl ReductionJob<'_> {
-    fn run<const N: usize>(&self) -> Result<GpuArray> {
+    fn plan_and_launch<const N: usize>(&self) -> Result<GpuArray> {
         let (x, wish) = (self.x, self.wish);
         let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, true);
         let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, wish.keepdims);
@@ -69,12 +69,12 @@ impl ReductionJob<'_> {
             false => IterationPlan::<N>::new(of_reduced),
         };
         if out.size() > 0 {
-            self.launch(&kept, &reduced, &out)?;
+            self.launch_planned(&kept, &reduced, &out)?;
         }
         Ok(out)
     }
 
-    fn launch<const N: usize>(
+    fn launch_planned<const N: usize>(
         &self,
         kept: &IterationPlan<N>,
         reduced: &IterationPlan<N>,
@@ -89,26 +89,26 @@ impl ReductionJob<'_> {
             kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
             reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
         });
-        let kernel = plan.kernel(Reduce {
+        let kernel = plan.kernel_key(ReduceSpec {
             reduction: self.wish.reduction,
             x: self.x.dtype(),
             compute: self.wish.compute,
             out: self.wish.result,
-            packed: plan.packed(packable),
-            kept: kept.space(),
-            reduced: reduced.space(),
-            ..Reduce::PLAIN
+            packed: plan.packable_bits(packable),
+            kept: kept.index_space(),
+            reduced: reduced.index_space(),
+            ..ReduceSpec::PLAIN_SUM
         });
-        let mut args = Args::new();
-        args.push_u64(out.start());
+        let mut args = PackedKernelArgs::new();
+        args.push_u64(out.first_element_address());
         (0..arrays.len()).for_each(|k| args.push_u64(address(k)));
-        plan.write(ctx, &kernel, &mut args)?;
+        plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
         let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
         let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();
         kept.write_dims(kernel.kept, &in_kept, &mut args);
         reduced.write_dims(kernel.reduced, &in_reduced, &mut args);
         self.part.push_values(&mut args);
         let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
-        plan.launch(&*compiled, &args)
+        plan.launch_kernel(&*compiled, &args)
     }
 }

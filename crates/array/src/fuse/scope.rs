@@ -1,13 +1,13 @@
 //! The block in which a thread defers operations, and arrays whose memory does not exist yet.
 
-use super::graph::{Conflict, Graph, Node};
+use super::graph::{FusionConflict, FusionGraph, FusionNode};
 use super::launch;
 use crate::array::GpuArray;
 use crate::blocking::lock_blocking;
-use crate::elementwise::Source;
+use crate::elementwise::OperandSource;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
-use crate::runtime::{Allocator, ArrayContext, Buffer, lock};
+use crate::runtime::{Allocator, ArrayBuffer, ArrayContext, lock};
 use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
@@ -18,18 +18,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
-    static ACTIVE: RefCell<Option<OpenScope>> = const { RefCell::new(None) };
+    static ACTIVE_SCOPE: RefCell<Option<OpenScope>> = const { RefCell::new(None) };
     static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
-    static COMPUTING: Cell<bool> = const { Cell::new(false) };
+    static IS_COMPUTING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The threads in a block: what most calls ask, and nothing more.
-static OPEN: ThreadFlag = ThreadFlag::new(&IS_OPEN);
+static OPEN_FLAG: ThreadFlag = ThreadFlag::new(&IS_OPEN);
 
 /// The block that this thread is in.
 struct OpenScope {
-    scope: Arc<Scope>,
+    scope: Arc<FusionScope>,
     /// Blocks that are open.
     depth: u32,
     /// Blocks among them that trace a function.
@@ -38,8 +38,8 @@ struct OpenScope {
 
 /// What is deferred.
 #[derive(Default)]
-pub(super) struct Scope {
-    graph: Mutex<Graph>,
+pub(super) struct FusionScope {
+    graph: Mutex<FusionGraph>,
     /// Held while a graph is computed, so that another thread that needs a result waits for it.
     computing: Mutex<()>,
     is_pending: AtomicBool,
@@ -48,32 +48,32 @@ pub(super) struct Scope {
 }
 
 /// The memory of a result that was deferred. It exists from the moment its address is requested.
-pub struct Deferred {
-    scope: Arc<Scope>,
+pub struct DeferredBuffer {
+    scope: Arc<FusionScope>,
     pub(super) layout: Arc<Layout>,
     pub(super) dtype: DType,
     /// What the memory comes from; the runtime's own if `None`.
     pub(super) allocator: Option<Allocator>,
     /// The value; replaced by operations in place.
     pub(super) node: Mutex<u16>,
-    pub(super) memory: OnceLock<std::result::Result<Arc<dyn Buffer>, Arc<str>>>,
+    pub(super) memory: OnceLock<std::result::Result<Arc<dyn ArrayBuffer>, Arc<str>>>,
 }
 
-impl fmt::Debug for Deferred {
+impl fmt::Debug for DeferredBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deferred").field("dtype", &self.dtype).finish_non_exhaustive()
     }
 }
 
-impl Deferred {
+impl DeferredBuffer {
     fn is_pending(&self) -> bool {
         self.memory.get().is_none()
     }
 
     /// The memory, which is computed now unless that was done.
-    fn ready(&self) -> Result<&Arc<dyn Buffer>> {
+    fn evaluated_buffer(&self) -> Result<&Arc<dyn ArrayBuffer>> {
         if self.is_pending() {
-            self.scope.compute()?;
+            self.scope.evaluate_scope()?;
         }
         match self.memory.get() {
             Some(Ok(memory)) => Ok(memory),
@@ -83,67 +83,67 @@ impl Deferred {
     }
 }
 
-impl Buffer for Deferred {
+impl ArrayBuffer for DeferredBuffer {
     /// 0 if the computation failed; the error is then returned where the host waits.
     fn device_ptr(&self) -> u64 {
-        self.ready().map_or(0, |memory| memory.device_ptr())
+        self.evaluated_buffer().map_or(0, |memory| memory.device_ptr())
     }
 
     fn record_use(&self) {
-        if let Ok(memory) = self.ready() {
+        if let Ok(memory) = self.evaluated_buffer() {
             memory.record_use();
         }
     }
 
     fn wait_for_uses(&self) -> Result<()> {
-        self.ready()?.wait_for_uses()
+        self.evaluated_buffer()?.wait_for_uses()
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        match self.ready() {
+        match self.evaluated_buffer() {
             Ok(memory) => memory.clone().as_any(),
             Err(_) => self,
         }
     }
 
-    fn deferred(&self) -> Option<&Deferred> {
+    fn as_deferred(&self) -> Option<&DeferredBuffer> {
         Some(self)
     }
 
-    fn check(&self) -> Result<()> {
-        self.ready().map(drop)
+    fn ensure_computed(&self) -> Result<()> {
+        self.evaluated_buffer().map(drop)
     }
 }
 
 /// Whether an array's memory does not exist yet. A use of its address computes it first.
 pub fn is_deferred(array: &GpuArray) -> bool {
-    pending(array).is_some()
+    pending_deferred(array).is_some()
 }
 
-fn pending(array: &GpuArray) -> Option<&Deferred> {
-    array.buffer().and_then(|buffer| buffer.deferred()).filter(|deferred| deferred.is_pending())
+fn pending_deferred(array: &GpuArray) -> Option<&DeferredBuffer> {
+    array.buffer().and_then(|buffer| buffer.as_deferred()).filter(|deferred| deferred.is_pending())
 }
 
 /// The result of `array` as a whole, if it was deferred in `scope`.
-fn as_whole_result<'a>(scope: &Arc<Scope>, array: &'a GpuArray) -> Option<&'a Deferred> {
-    pending(array).filter(|deferred| {
+fn as_whole_result<'a>(scope: &Arc<FusionScope>, array: &'a GpuArray) -> Option<&'a DeferredBuffer> {
+    pending_deferred(array).filter(|deferred| {
         Arc::ptr_eq(&deferred.scope, scope)
             && deferred.layout == *array.shared_layout()
             && deferred.dtype == array.dtype()
     })
 }
 
-fn current() -> Option<Arc<Scope>> {
+fn current() -> Option<Arc<FusionScope>> {
     if !is_active() {
         return None;
     }
-    ACTIVE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
+    ACTIVE_SCOPE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
 }
 
 /// Whether the calling thread defers operations.
 #[inline]
 pub fn is_active() -> bool {
-    OPEN.get() && !COMPUTING.get()
+    OPEN_FLAG.is_set() && !IS_COMPUTING.get()
 }
 
 /// Computes what the calling thread has deferred; called before anything else that uses device memory.
@@ -152,7 +152,7 @@ pub fn is_active() -> bool {
 /// When the device is out of memory, or compiling or launching fails.
 pub fn flush() -> Result<()> {
     match current() {
-        Some(scope) if scope.is_pending.load(Ordering::Acquire) => scope.compute(),
+        Some(scope) if scope.is_pending.load(Ordering::Acquire) => scope.evaluate_scope(),
         _ => Ok(()),
     }
 }
@@ -169,7 +169,7 @@ pub fn flush_quietly() {
 fn flush_open_block() {
     let Some(scope) = current() else { return };
     if scope.is_pending.load(Ordering::Acquire)
-        && let Err(error) = scope.compute()
+        && let Err(error) = scope.evaluate_scope()
     {
         lock(&scope.fault).get_or_insert(error);
     }
@@ -180,7 +180,7 @@ fn flush_open_block() {
 /// # Errors
 /// Inside of [`trace`].
 pub fn check_read() -> Result<()> {
-    match ACTIVE.with_borrow(|active| active.as_ref().is_some_and(|active| active.traced > 0)) {
+    match ACTIVE_SCOPE.with_borrow(|active| active.as_ref().is_some_and(|active| active.traced > 0)) {
         true => Err(ArrayError::new(
             ArrayErrorKind::Traced,
             "elements of an array are needed on the host while operations are being fused",
@@ -201,25 +201,25 @@ pub struct Fusion {
 
 /// Defers operations of the calling thread until the block ends. Blocks nest: the outermost counts.
 pub fn begin() -> Fusion {
-    open(false)
+    open_block(false)
 }
 
 /// As [`begin`], for a function whose course must not depend on elements: reading one is an error.
 pub fn trace() -> Fusion {
-    open(true)
+    open_block(true)
 }
 
-fn open(traced: bool) -> Fusion {
+fn open_block(traced: bool) -> Fusion {
     enter(traced);
     Fusion { traced, is_open: true, _thread: std::marker::PhantomData }
 }
 
 /// Opens a block without a value that stands for it; [`leave`] must follow.
 pub fn enter(traced: bool) {
-    ACTIVE.with_borrow_mut(|active| {
+    ACTIVE_SCOPE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| OpenScope { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
-        OPEN.set(true);
+        OPEN_FLAG.set_inside(true);
         active.traced += u32::from(traced);
     });
 }
@@ -229,15 +229,15 @@ pub fn enter(traced: bool) {
 /// # Errors
 /// As [`flush`].
 pub fn leave(traced: bool) -> Result<()> {
-    let ended = ACTIVE.with_borrow_mut(|slot| {
+    let ended = ACTIVE_SCOPE.with_borrow_mut(|slot| {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
-        OPEN.set(active.depth > 0);
+        OPEN_FLAG.set_inside(active.depth > 0);
         if active.depth == 0 { slot.take() } else { None }
     });
     let Some(active) = ended else { return Ok(()) };
-    active.scope.compute()?;
+    active.scope.evaluate_scope()?;
     lock(&active.scope.fault).take().map_or(Ok(()), Err)
 }
 
@@ -247,17 +247,17 @@ impl Fusion {
     /// # Errors
     /// As [`flush`].
     pub fn finish(mut self) -> Result<()> {
-        self.close()
+        self.close_block()
     }
 
-    fn close(&mut self) -> Result<()> {
+    fn close_block(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_open) { leave(self.traced) } else { Ok(()) }
     }
 }
 
 impl Drop for Fusion {
     fn drop(&mut self) {
-        let _ = self.close();
+        let _ = self.close_block();
     }
 }
 
@@ -274,10 +274,10 @@ pub fn fuse<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     ended.map(|()| result)
 }
 
-impl Scope {
+impl FusionScope {
     /// Computes everything that is referred to; the rest is forgotten.
-    pub(super) fn compute(&self) -> Result<()> {
-        if COMPUTING.get() {
+    pub(super) fn evaluate_scope(&self) -> Result<()> {
+        if IS_COMPUTING.get() {
             return Ok(());
         }
         let _computing = lock_blocking(&self.computing);
@@ -286,29 +286,29 @@ impl Scope {
             self.is_pending.store(false, Ordering::Release);
             std::mem::take(&mut *graph)
         };
-        computing(|| launch::compute(&graph))
+        while_computing(|| launch::evaluate_graph(&graph))
     }
 }
 
 /// Runs `body` with addresses taken as they are, and nothing deferred.
-pub(super) fn computing<T>(body: impl FnOnce() -> T) -> T {
-    struct Restore(bool);
-    impl Drop for Restore {
+pub(super) fn while_computing<T>(body: impl FnOnce() -> T) -> T {
+    struct RestoreComputing(bool);
+    impl Drop for RestoreComputing {
         fn drop(&mut self) {
-            COMPUTING.set(self.0);
+            IS_COMPUTING.set(self.0);
         }
     }
-    let _restore = Restore(COMPUTING.replace(true));
+    let _restore = RestoreComputing(IS_COMPUTING.replace(true));
     body()
 }
 
 /// Defers an operation. `None` when there is no block or the operation cannot wait; what was deferred
 /// so far is then computed as soon as an address is taken.
-pub(crate) fn defer(
+pub(crate) fn defer_operation(
     ctx: &Arc<ArrayContext>,
     op: Op,
     types: OpTypes,
-    operands: &[Source<'_>],
+    operands: &[OperandSource<'_>],
     out: Option<&GpuArray>,
     layout: impl FnOnce() -> Layout,
 ) -> Result<Option<GpuArray>> {
@@ -325,59 +325,60 @@ pub(crate) fn defer(
     }
     scope.flush_for(ctx, operands, out, layout.ndim())?;
     if let Some(out) = out {
-        let is_memory = pending(out).is_none();
-        let reads_elsewhere = |source: &Source<'_>| match source {
-            Source::Array(array) => pending(array).is_none() && !Graph::has_no_hazard(out, array),
-            Source::Value(..) => false,
+        let is_memory = pending_deferred(out).is_none();
+        let reads_elsewhere = |source: &OperandSource<'_>| match source {
+            OperandSource::Array(array) => pending_deferred(array).is_none() && !FusionGraph::has_no_hazard(out, array),
+            OperandSource::Value(..) => false,
         };
-        if is_memory && (!Graph::can_store(out) || operands.iter().any(reads_elsewhere)) {
+        if is_memory && (!FusionGraph::can_store(out) || operands.iter().any(reads_elsewhere)) {
             return Ok(None);
         }
     }
-    scope.record(ctx, op, types, operands, out, layout).map(Some)
+    scope.record_operation(ctx, op, types, operands, out, layout).map(Some)
 }
 
-impl Scope {
+impl FusionScope {
     /// Computes the graph if it cannot take an operation on these arrays.
     fn flush_for(
         self: &Arc<Self>,
         ctx: &Arc<ArrayContext>,
-        operands: &[Source<'_>],
+        operands: &[OperandSource<'_>],
         out: Option<&GpuArray>,
         ndim: usize,
     ) -> Result<()> {
         let arrays = operands.iter().filter_map(|source| match source {
-            Source::Array(array) => Some(*array),
-            Source::Value(..) => None,
+            OperandSource::Array(array) => Some(*array),
+            OperandSource::Value(..) => None,
         });
         let n_arrays = arrays.clone().count();
         for array in arrays.clone().chain(out) {
-            if let Some(deferred) = pending(array)
+            if let Some(deferred) = pending_deferred(array)
                 && as_whole_result(self, array).is_none()
             {
-                deferred.scope.compute()?;
+                deferred.scope.evaluate_scope()?;
             }
         }
         let fits = {
             let graph = lock(&self.graph);
             let other = graph.ctx.as_ref().is_some_and(|own| !Arc::ptr_eq(own, ctx));
-            let read = arrays.filter(|array| pending(array).is_none()).try_for_each(|array| graph.check_leaf(array));
-            let written = match out.filter(|out| pending(out).is_none()) {
+            let read =
+                arrays.filter(|array| pending_deferred(array).is_none()).try_for_each(|array| graph.check_leaf(array));
+            let written = match out.filter(|out| pending_deferred(out).is_none()) {
                 Some(out) => graph.check_store(out),
                 None => Ok(()),
             };
-            let conflict = matches!(read, Err(Conflict)) || matches!(written, Err(Conflict));
+            let conflict = matches!(read, Err(FusionConflict)) || matches!(written, Err(FusionConflict));
             !other && !conflict && !graph.is_full(n_arrays, ndim)
         };
-        if fits { Ok(()) } else { self.compute() }
+        if fits { Ok(()) } else { self.evaluate_scope() }
     }
 
-    fn record(
+    fn record_operation(
         self: &Arc<Self>,
         ctx: &Arc<ArrayContext>,
         op: Op,
         types: OpTypes,
-        operands: &[Source<'_>],
+        operands: &[OperandSource<'_>],
         out: Option<&GpuArray>,
         layout: Arc<Layout>,
     ) -> Result<GpuArray> {
@@ -387,28 +388,28 @@ impl Scope {
         let mut inputs = [NO_STEP; 4];
         for (input, source) in inputs.iter_mut().zip(operands) {
             *input = match source {
-                Source::Array(array) => match pending(array) {
+                OperandSource::Array(array) => match pending_deferred(array) {
                     Some(deferred) => *lock(&deferred.node),
-                    None => graph.leaf(array),
+                    None => graph.array_node(array),
                 },
-                Source::Value(element, dtype) => graph.value(*element, *dtype),
+                OperandSource::Value(element, dtype) => graph.constant_node(*element, *dtype),
             };
         }
         let dtype = out.map_or(types.out, GpuArray::dtype);
-        let node = graph.node(Node::Op { op, compute: types.compute, out: dtype, inputs });
+        let node = graph.intern_node(FusionNode::Op { op, compute: types.compute, out: dtype, inputs });
         self.is_pending.store(true, Ordering::Release);
         if let Some(out) = out {
-            match pending(out) {
+            match pending_deferred(out) {
                 Some(deferred) => *lock(&deferred.node) = node,
-                None => graph.store(out, node),
+                None => graph.set_pending_store(out, node),
             }
             return Ok(out.clone());
         }
-        let deferred = Arc::new(Deferred {
+        let deferred = Arc::new(DeferredBuffer {
             scope: self.clone(),
             layout: layout.clone(),
             dtype,
-            allocator: ctx.runtime().allocator(),
+            allocator: ctx.device_runtime().allocator(),
             node: Mutex::new(node),
             memory: OnceLock::new(),
         });
@@ -418,7 +419,7 @@ impl Scope {
 
     /// Calls `body` with the graph and the node of `array`, if it was deferred here as a whole and nothing
     /// waits to be stored in memory that exists.
-    pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&Graph, u16) -> T) -> Option<T> {
+    pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&FusionGraph, u16) -> T) -> Option<T> {
         let scope = current()?;
         let deferred = as_whole_result(&scope, array)?;
         let _computing = lock_blocking(&scope.computing);
@@ -427,6 +428,6 @@ impl Scope {
             return None;
         }
         let node = *lock(&deferred.node);
-        Some(computing(|| body(&graph, node)))
+        Some(while_computing(|| body(&graph, node)))
     }
 }

@@ -3,8 +3,8 @@
 
 use super::gemm_update::GemmUpdate;
 use super::householder::ApplyQ;
-use super::launch::{BLOCK, LinalgKernel, grid_for_parts};
-use super::matrices::{empty, steps, submatrix};
+use super::launch::{DEFAULT_BLOCK, LinalgKernel, grid_for_parts};
+use super::matrices::{element_strides, empty_like, submatrix};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
@@ -14,7 +14,7 @@ use rtcg_codegen::array::{LINALG_TILE, LINALG_WY_BLOCK, LinalgStep};
 const MIN_ROWS_PER_PART: usize = 64;
 
 /// Does what `apply_q` does.
-pub(super) fn apply(
+pub(super) fn apply_compact_wy(
     vectors: &GpuArray,
     taus: &GpuArray,
     tau_stride: isize,
@@ -53,10 +53,10 @@ fn apply_block(
     let wanted = (2 * columns.context().device_info().multiprocessors as usize).div_ceil(count * tiles);
     let depth = m.div_ceil(wanted.min(m.div_ceil(MIN_ROWS_PER_PART))).next_multiple_of(16);
     let sum_parts = m.div_ceil(depth);
-    let sums = empty(columns, &[count, sum_parts, LINALG_WY_BLOCK, n + LINALG_WY_BLOCK], columns.dtype())?;
-    let triangles = empty(columns, &[count, LINALG_WY_BLOCK, LINALG_WY_BLOCK], columns.dtype())?;
-    let products = empty(columns, &[count, LINALG_WY_BLOCK, n], columns.dtype())?;
-    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
+    let sums = empty_like(columns, &[count, sum_parts, LINALG_WY_BLOCK, n + LINALG_WY_BLOCK], columns.dtype())?;
+    let triangles = empty_like(columns, &[count, LINALG_WY_BLOCK, LINALG_WY_BLOCK], columns.dtype())?;
+    let products = empty_like(columns, &[count, LINALG_WY_BLOCK, n], columns.dtype())?;
+    let [[stack, row, _], [column_stack, column_row, _]] = [element_strides(vectors), element_strides(columns)];
     let values = [
         vectors.into(),
         stack.into(),
@@ -72,7 +72,7 @@ fn apply_block(
         depth.into(),
     ];
     let step = LinalgKernel::new(columns.context(), columns.dtype(), LinalgStep::WyProducts)?;
-    step.launch(grid_for_parts(count, tiles * sum_parts, 1), BLOCK, &values)?;
+    step.launch_2d(grid_for_parts(count, tiles * sum_parts, 1), DEFAULT_BLOCK, &values)?;
     let values = [
         (&sums).into(),
         sum_parts.into(),
@@ -83,11 +83,11 @@ fn apply_block(
         (&triangles).into(),
     ];
     let step = LinalgKernel::new(columns.context(), columns.dtype(), LinalgStep::WyFactors)?;
-    step.launch([count, 1], BLOCK, &values)?;
+    step.launch_2d([count, 1], DEFAULT_BLOCK, &values)?;
     let values =
         [(&sums).into(), sum_parts.into(), n.into(), (&triangles).into(), is_adjoint.into(), (&products).into()];
     let step = LinalgKernel::new(columns.context(), columns.dtype(), LinalgStep::WyCombine)?;
-    step.launch(grid_for_parts(count, n, 32), BLOCK, &values)?;
+    step.launch_2d(grid_for_parts(count, n, 32), DEFAULT_BLOCK, &values)?;
     let products = submatrix(&products, 0..vectors.shape()[2], 0..n)?;
-    GemmUpdate { is_left_unit: true, ..GemmUpdate::default() }.subtract(columns, vectors, &products)
+    GemmUpdate { is_left_unit: true, ..GemmUpdate::default() }.subtract_product(columns, vectors, &products)
 }

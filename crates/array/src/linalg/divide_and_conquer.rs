@@ -7,9 +7,9 @@
 //! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
-use super::launch::{BLOCK, KernelArg, LinalgKernel, grid_for_parts};
-use super::matrices::{empty, submatrix};
-use super::scaling::Report;
+use super::launch::{DEFAULT_BLOCK, KernelArg, LinalgKernel, grid_for_parts};
+use super::matrices::{empty_like, submatrix};
+use super::scaling::KernelReport;
 use super::tridiagonal::Tridiagonal;
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -39,7 +39,7 @@ struct SubproblemLevel {
 }
 
 /// What a merge is computed with. A slot is a value of a pair of parts: those that are still to be found come first.
-struct Workspace {
+struct MergeWorkspace {
     /// The values of pairs in order, and z.
     sorted: GpuArray,
     sorted_rows: GpuArray,
@@ -61,10 +61,10 @@ struct Workspace {
     rotations: GpuArray,
 }
 
-impl Workspace {
+impl MergeWorkspace {
     fn new(like: &GpuArray, size: usize) -> Result<Self> {
-        let reals = |size: usize| empty(like, &[size], like.dtype());
-        let numbers = |size: usize| empty(like, &[size], DType::I32);
+        let reals = |size: usize| empty_like(like, &[size], like.dtype());
+        let numbers = |size: usize| empty_like(like, &[size], DType::I32);
         Ok(Self {
             sorted: reals(2 * size)?,
             sorted_rows: numbers(size)?,
@@ -91,14 +91,14 @@ fn split_levels(n: usize) -> (u32, usize) {
 
 impl SubproblemLevel {
     /// The leaves of matrices with their eigenvectors.
-    fn leaves(t: &Tridiagonal, report: &Report, iterations: usize) -> Result<Self> {
+    fn leaf_subproblems(t: &Tridiagonal, report: &KernelReport, iterations: usize) -> Result<Self> {
         let d = &t.diagonals;
         let (matrices, n) = (d.shape()[0], d.shape()[1]);
         let (levels, length) = split_levels(n);
         let nodes = 1 << levels;
         let count = matrices * nodes;
-        let values = empty(d, &[count, length], d.dtype())?;
-        let vectors = empty(d, &[count, length, length], d.dtype())?;
+        let values = empty_like(d, &[count, length], d.dtype())?;
+        let vectors = empty_like(d, &[count, length, length], d.dtype())?;
         let arguments = [
             d.into(),
             (&t.subdiagonals).into(),
@@ -110,17 +110,21 @@ impl SubproblemLevel {
             (&vectors).into(),
             (&report.0).into(),
         ];
-        LinalgKernel::new(d.context(), d.dtype(), LinalgStep::DivideLeaves)?.launch([count, 1], [32, 1], &arguments)?;
+        LinalgKernel::new(d.context(), d.dtype(), LinalgStep::DivideLeaves)?.launch_2d(
+            [count, 1],
+            [32, 1],
+            &arguments,
+        )?;
         Ok(Self { count, nodes, length, values, vectors })
     }
 
     /// Merges pairs of parts.
-    fn merge_pairs(self, t: &Tridiagonal, workspace: &Workspace, report: &Report) -> Result<Self> {
+    fn merge_pairs(self, t: &Tridiagonal, workspace: &MergeWorkspace, report: &KernelReport) -> Result<Self> {
         let (count, length) = (self.count / 2, self.length * 2);
-        let counts = empty(&self.values, &[2 * count], DType::I32)?;
-        let factors = empty(&self.values, &[count], self.values.dtype())?;
-        self.deflate(t, workspace, &counts, &factors)?;
-        let values = empty(&self.values, &[count, length], self.values.dtype())?;
+        let counts = empty_like(&self.values, &[2 * count], DType::I32)?;
+        let factors = empty_like(&self.values, &[count], self.values.dtype())?;
+        self.deflate_pairs(t, workspace, &counts, &factors)?;
+        let values = empty_like(&self.values, &[count, length], self.values.dtype())?;
         let inner = self.secular_vectors(workspace, &counts, &factors, &values, report)?;
         let vectors = self.vectors.matmul(&inner.reshape_to(&[self.count, self.length, length], Order::C)?)?;
         let vectors = vectors.reshape_to(&[count, length, length], Order::C)?;
@@ -128,7 +132,13 @@ impl SubproblemLevel {
     }
 
     /// Puts what is to be found of pairs into slots.
-    fn deflate(&self, t: &Tridiagonal, workspace: &Workspace, counts: &GpuArray, factors: &GpuArray) -> Result<()> {
+    fn deflate_pairs(
+        &self,
+        t: &Tridiagonal,
+        workspace: &MergeWorkspace,
+        counts: &GpuArray,
+        factors: &GpuArray,
+    ) -> Result<()> {
         let arguments = [
             (&self.values).into(),
             (&self.vectors).into(),
@@ -147,20 +157,20 @@ impl SubproblemLevel {
             (&workspace.rotation_rows).into(),
             (&workspace.rotations).into(),
         ];
-        self.step(LinalgStep::DivideDeflate)?.launch([self.count / 2, 1], BLOCK, &arguments)
+        self.merge_step_kernel(LinalgStep::DivideDeflate)?.launch_2d([self.count / 2, 1], DEFAULT_BLOCK, &arguments)
     }
 
     /// Eigenvectors, in terms of those of the parts, of pairs; their values go to `values`.
     fn secular_vectors(
         &self,
-        workspace: &Workspace,
+        workspace: &MergeWorkspace,
         counts: &GpuArray,
         factors: &GpuArray,
         values: &GpuArray,
-        report: &Report,
+        report: &KernelReport,
     ) -> Result<GpuArray> {
         let (pairs, length) = (self.count / 2, self.length * 2);
-        let vectors = empty(values, &[pairs, length, length], values.dtype())?;
+        let vectors = empty_like(values, &[pairs, length, length], values.dtype())?;
         let grid = [pairs, length.div_ceil(WARP_BLOCK[1])];
         let [size, counts] = [length.into(), counts.into()];
         let [poles, weights, exact_z, eigenvalues] =
@@ -169,22 +179,22 @@ impl SubproblemLevel {
             [&workspace.distances, &workspace.origins, &workspace.inverse_norms, &workspace.columns]
                 .map(KernelArg::Array);
         let roots = [poles, weights, size, counts, factors.into(), distances, origins, eigenvalues, (&report.0).into()];
-        self.step(LinalgStep::DivideRoots)?.launch(grid, WARP_BLOCK, &roots)?;
+        self.merge_step_kernel(LinalgStep::DivideRoots)?.launch_2d(grid, WARP_BLOCK, &roots)?;
         let own = [poles, weights, size, counts, distances, origins, exact_z];
-        self.step(LinalgStep::DivideWeights)?.launch(grid, WARP_BLOCK, &own)?;
+        self.merge_step_kernel(LinalgStep::DivideWeights)?.launch_2d(grid, WARP_BLOCK, &own)?;
         let lengths =
             [poles, exact_z, size, counts, distances, origins, eigenvalues, inverse_norms, columns, values.into()];
-        self.step(LinalgStep::DivideNorms)?.launch(grid, WARP_BLOCK, &lengths)?;
+        self.merge_step_kernel(LinalgStep::DivideNorms)?.launch_2d(grid, WARP_BLOCK, &lengths)?;
         let all = (&vectors).into();
         let zero_padded =
             [poles, exact_z, size, counts, distances, origins, inverse_norms, columns, (&workspace.rows).into(), all];
-        self.step(LinalgStep::DivideVectors)?.launch(
+        self.merge_step_kernel(LinalgStep::DivideVectors)?.launch_2d(
             grid_for_parts(pairs, length, WARP_BLOCK[1]),
             WARP_BLOCK,
             &zero_padded,
         )?;
         let rotations_args = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
-        self.step(LinalgStep::DivideRotate)?.launch(
+        self.merge_step_kernel(LinalgStep::DivideRotate)?.launch_2d(
             [pairs, length.div_ceil(ROTATION_THREADS)],
             [ROTATION_THREADS, 1],
             &rotations_args,
@@ -192,16 +202,20 @@ impl SubproblemLevel {
         Ok(vectors)
     }
 
-    fn step(&self, step: LinalgStep) -> Result<LinalgKernel> {
+    fn merge_step_kernel(&self, step: LinalgStep) -> Result<LinalgKernel> {
         LinalgKernel::new(self.values.context(), self.values.dtype(), step)
     }
 }
 
 /// Eigenvalues in ascending order, and eigenvectors as columns. What did not converge is reported.
-pub(super) fn eigenvectors(t: &Tridiagonal, report: &Report, iterations: usize) -> Result<(GpuArray, GpuArray)> {
+pub(super) fn tridiagonal_eigenvectors(
+    t: &Tridiagonal,
+    report: &KernelReport,
+    iterations: usize,
+) -> Result<(GpuArray, GpuArray)> {
     let (matrices, n) = (t.diagonals.shape()[0], t.diagonals.shape()[1]);
-    let mut all = SubproblemLevel::leaves(t, report, iterations)?;
-    let workspace = Workspace::new(&t.diagonals, all.count * all.length)?;
+    let mut all = SubproblemLevel::leaf_subproblems(t, report, iterations)?;
+    let workspace = MergeWorkspace::new(&t.diagonals, all.count * all.length)?;
     while all.count > matrices {
         all = all.merge_pairs(t, &workspace, report)?;
     }

@@ -3,27 +3,27 @@
 use super::iteration_limits::IterationLimits;
 use super::launch::LinalgKernel;
 use super::matrices::{
-    any_true, complex_dtype_of, copy_to_stack, empty, float_dtype, square_extent, stack_of, stacked, transposed,
-    unstacked, zeros,
+    any_true, complex_dtype_of, copy_to_stack, empty_like, float_dtype, matrix_transpose, square_extent, stack_axes,
+    stack_shape, unstack_axes, zeros_like,
 };
-use super::scaling::Scaling;
-use super::schur::{self, Schur};
+use super::scaling::MatrixScaling;
+use super::schur::{self, SchurFactors};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
-use rtcg_codegen::array::{Linalg, LinalgStep, Op};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
 
 /// Scales rows and columns of scaled matrices in place; the factors that eigenvectors are multiplied with.
 ///
 /// Parlett and Reinsch, Balancing a matrix for calculation of eigenvalues and eigenvectors, Numer. Math. 13, 1969,
 /// without the exchange of rows.
-fn balance(a: &GpuArray) -> Result<GpuArray> {
+fn balance_matrices(a: &GpuArray) -> Result<GpuArray> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
-    let scales = empty(a, &[count, n], a.dtype().real_part())?;
+    let scales = empty_like(a, &[count, n], a.dtype().real_part())?;
     if a.size() > 0 {
         let threads = if n <= 32 { 32 } else { 256 };
         let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Balance)?;
-        step.launch([count, 1], [threads, 1], &[a.into(), n.into(), (&scales).into()])?;
+        step.launch_2d([count, 1], [threads, 1], &[a.into(), n.into(), (&scales).into()])?;
     }
     Ok(scales)
 }
@@ -32,26 +32,28 @@ fn balance(a: &GpuArray) -> Result<GpuArray> {
 ///
 /// By substitution in Schur forms (Golub and Van Loan, Matrix Computations, 7.6.4). `is_wide` says that those of real
 /// matrices are complex.
-fn eigenvectors(
+fn schur_eigenvectors(
     forms: &GpuArray,
-    schur: &Schur,
+    schur: &SchurFactors,
     rows: &GpuArray,
     scales: &GpuArray,
     is_wide: bool,
 ) -> Result<GpuArray> {
     let (count, n) = (forms.shape()[0], forms.shape()[2]);
     let dtype = if is_wide { complex_dtype_of(forms.dtype()) } else { forms.dtype() };
-    let x = zeros(forms, forms.shape(), dtype)?;
+    let x = zeros_like(forms, forms.shape(), dtype)?;
     if forms.size() == 0 {
         return Ok(x);
     }
-    let step = |step| LinalgKernel::of(forms.context(), Linalg { is_wide, ..Linalg::new(forms.dtype(), step) });
+    let step = |step| {
+        LinalgKernel::compile_kernel(forms.context(), LinalgSpec { is_wide, ..LinalgSpec::new(forms.dtype(), step) })
+    };
     let (grid, block) = ([count, n.div_ceil(32)], [32, 1]);
     let arguments = [forms.into(), n.into(), (&schur.reals).into(), (&schur.imags).into(), (&x).into()];
-    step(LinalgStep::SubstituteEigenvectors)?.launch(grid, block, &arguments)?;
-    let vectors = transposed(rows)?.to_dtype(dtype)?.matmul(&x)?;
+    step(LinalgStep::SubstituteEigenvectors)?.launch_2d(grid, block, &arguments)?;
+    let vectors = matrix_transpose(rows)?.to_dtype(dtype)?.matmul(&x)?;
     let arguments = [(&vectors).into(), n.into(), scales.into(), (&schur.imags).into()];
-    step(LinalgStep::FinishEigenvectors)?.launch(grid, block, &arguments)?;
+    step(LinalgStep::FinishEigenvectors)?.launch_2d(grid, block, &arguments)?;
     Ok(vectors)
 }
 
@@ -63,7 +65,7 @@ impl GpuArray {
     /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
     /// elements that cannot be factored.
     pub fn eig(&self, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
-        let (values, vectors) = self.eig_with(limits, true)?;
+        let (values, vectors) = self.eig_with_limits(limits, true)?;
         Ok((values, vectors.ok_or_else(|| ArrayError::value("eig: no eigenvectors were made"))?))
     }
 
@@ -72,40 +74,40 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::eig`].
     pub fn eigvals(&self, limits: IterationLimits) -> Result<GpuArray> {
-        Ok(self.eig_with(limits, false)?.0)
+        Ok(self.eig_with_limits(limits, false)?.0)
     }
 
-    fn eig_with(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+    fn eig_with_limits(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
         let n = square_extent(self)?;
-        let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_of(self));
+        let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_axes(self));
         let forms = copy_to_stack(self, dtype)?;
-        let scaling = Scaling::new(&forms, None)?;
-        let check = |message: &str| match self.size() > 0 && scaling.report.read()? != 0 {
+        let scaling = MatrixScaling::new(&forms, None)?;
+        let check = |message: &str| match self.size() > 0 && scaling.report.read_report()? != 0 {
             true => Err(ArrayError::linear_algebra(message)),
             false => Ok(()),
         };
         check("Array must not contain infs or NaNs")?;
-        let scales = balance(&forms)?;
-        let schur = schur::reduce(&forms, &scaling.report, limits.qr_iterations, has_vectors)?;
+        let scales = balance_matrices(&forms)?;
+        let schur = schur::reduce_to_schur(&forms, &scaling.report, limits.qr_iterations, has_vectors)?;
         check("Eigenvalues did not converge")?;
         let is_wide = !dtype.is_complex() && any_true(&schur.imags.binary(Op::NotEqual, 0)?)?;
         let vectors = match &schur.vectors {
             Some(rows) => {
                 // Real vectors are made as such, which is quicker.
                 let vectors =
-                    eigenvectors(&forms, &schur, rows, &scales, is_wide)?.to_dtype(complex_dtype_of(dtype))?;
-                Some(unstacked(&vectors, stack)?)
+                    schur_eigenvectors(&forms, &schur, rows, &scales, is_wide)?.to_dtype(complex_dtype_of(dtype))?;
+                Some(unstack_axes(&vectors, stack)?)
             }
             None => None,
         };
-        scaling.unscale(&schur.reals, &schur.imags, dtype)?;
+        scaling.unscale_eigenvalues(&schur.reals, &schur.imags, dtype)?;
         let values = to_complex(&schur.reals, &schur.imags)?;
-        Ok((values.reshape_to(&stacked(stack, &[n]), Order::C)?, vectors))
+        Ok((values.reshape_to(&stack_shape(stack, &[n]), Order::C)?, vectors))
     }
 }
 
 fn to_complex(reals: &GpuArray, imags: &GpuArray) -> Result<GpuArray> {
-    let numbers = empty(reals, reals.shape(), complex_dtype_of(reals.dtype()))?;
+    let numbers = empty_like(reals, reals.shape(), complex_dtype_of(reals.dtype()))?;
     numbers.real().assign(reals)?;
     numbers.imag().map_or(Ok(()), |part| part.assign(imags))?;
     Ok(numbers)

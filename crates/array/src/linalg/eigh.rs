@@ -2,8 +2,8 @@
 
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
-use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_of, unstacked};
-use super::scaling::{Report, Scaling, permuted_columns};
+use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_axes, unstack_axes};
+use super::scaling::{KernelReport, MatrixScaling, permuted_columns};
 use super::{jacobi, tridiagonal};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -12,23 +12,23 @@ use crate::error::{ArrayError, Result};
 pub(super) struct EighResult {
     pub values: GpuArray,
     pub vectors: Option<GpuArray>,
-    pub report: Report,
+    pub report: KernelReport,
 }
 
 /// Decomposes Hermitian matrices, of which a triangle is read and which are overwritten.
-pub(super) fn decompose(
+pub(super) fn decompose_hermitian(
     a: &GpuArray,
     triangle: Triangle,
     limits: IterationLimits,
     has_vectors: bool,
 ) -> Result<EighResult> {
     let n = a.shape()[2];
-    let scaling = Scaling::new(a, Some(triangle))?;
+    let scaling = MatrixScaling::new(a, Some(triangle))?;
     if a.size() > 0 && n > jacobi::MAX_ROWS {
-        let (values, vectors) = tridiagonal::eigenvalues(a, &scaling, limits.ql_iterations, has_vectors)?;
+        let (values, vectors) = tridiagonal::hermitian_eigenvalues(a, &scaling, limits.ql_iterations, has_vectors)?;
         return Ok(EighResult { values, vectors, report: scaling.report });
     }
-    let (values, rows) = jacobi::eigenvalues(a, &scaling.report, limits.sweeps, has_vectors)?;
+    let (values, rows) = jacobi::jacobi_eigenvalues(a, &scaling.report, limits.sweeps, has_vectors)?;
     let (values, places) = scaling.sort_values(&values, a.dtype(), false)?;
     let vectors = rows.map(|rows| permuted_columns(&rows, &places, n)).transpose()?;
     Ok(EighResult { values, vectors, report: scaling.report })
@@ -46,7 +46,7 @@ impl GpuArray {
     pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
         let found = self.eigh_with(triangle, limits, true)?;
         let vectors = found.vectors.ok_or_else(|| ArrayError::value("eigh: no eigenvectors were made"))?;
-        Ok((unstacked(&found.values, stack_of(self))?, unstacked(&vectors, stack_of(self))?))
+        Ok((unstack_axes(&found.values, stack_axes(self))?, unstack_axes(&vectors, stack_axes(self))?))
     }
 
     /// The eigenvalues of [`GpuArray::eigh`]; waits.
@@ -54,14 +54,14 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::eigh`].
     pub fn eigvalsh(&self, triangle: Triangle, limits: IterationLimits) -> Result<GpuArray> {
-        unstacked(&self.eigh_with(triangle, limits, false)?.values, stack_of(self))
+        unstack_axes(&self.eigh_with(triangle, limits, false)?.values, stack_axes(self))
     }
 
     fn eigh_with(&self, triangle: Triangle, limits: IterationLimits, has_vectors: bool) -> Result<EighResult> {
         square_extent(self)?;
         let a = copy_to_stack(self, float_dtype(&[self.dtype()])?)?;
-        let found = decompose(&a, triangle, limits, has_vectors)?;
-        if self.size() > 0 && found.report.read()? != 0 {
+        let found = decompose_hermitian(&a, triangle, limits, has_vectors)?;
+        if self.size() > 0 && found.report.read_report()? != 0 {
             return Err(ArrayError::linear_algebra("Eigenvalues did not converge"));
         }
         Ok(found)

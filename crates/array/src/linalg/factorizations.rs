@@ -2,12 +2,12 @@
 
 use super::gemm_update::GemmUpdate;
 use super::householder::QrFactors;
-use super::launch::{BLOCK, LinalgKernel};
+use super::launch::{DEFAULT_BLOCK, LinalgKernel};
 use super::matrices::{
-    adjoint, copy_to_stack, float_dtype, read_first_i32, rows_and_columns, scalar_arg, select, square_extent, stack_of,
-    steps, submatrix, transposed, unstacked, zeros,
+    conjugate_transpose, copy_to_stack, element_strides, float_dtype, matrix_transpose, read_first_i32,
+    rows_and_columns, scalar_arg, square_extent, stack_axes, submatrix, unstack_axes, where_select, zeros_like,
 };
-use super::trsm::{self, PANEL, TrsmForm};
+use super::trsm::{self, PANEL_ROWS, TrsmForm};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -27,26 +27,26 @@ pub enum Triangle {
 /// Cholesky factors of the lower triangles of matrices in place; a flag that is set if one is not positive.
 fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
-    let flag = zeros(a, &[1], DType::I32)?;
+    let flag = zeros_like(a, &[1], DType::I32)?;
     if a.size() == 0 {
         return Ok(flag);
     }
     let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Cholesky)?;
-    let [stack, row, _] = steps(a);
+    let [stack, row, _] = element_strides(a);
     // A triangle is in shared memory, of which all devices have 48 KiB.
-    let width = if a.itemsize() > 8 { PANEL / 2 } else { PANEL };
+    let width = if a.itemsize() > 8 { PANEL_ROWS / 2 } else { PANEL_ROWS };
     for start in (0..n).step_by(width) {
         let end = (start + width).min(n);
         let own = submatrix(a, start..end, start..end)?;
         let values = [(&own).into(), stack.into(), row.into(), (end - start).into(), (&flag).into()];
         let shared_bytes = (end - start) * (end - start + 1) * a.itemsize();
-        step.launch_with([count, 1], BLOCK, shared_bytes, &values)?;
+        step.launch_with([count, 1], DEFAULT_BLOCK, shared_bytes, &values)?;
         if end < n {
             let below = submatrix(a, end..n, start..end)?;
             let form = TrsmForm { is_conjugated: a.dtype().is_complex(), ..TrsmForm::default() };
-            trsm::solve(&own, &transposed(&below)?, form)?;
+            trsm::solve_triangular(&own, &matrix_transpose(&below)?, form)?;
             let product = GemmUpdate { is_right_conjugated: true, is_lower: true, ..GemmUpdate::default() };
-            product.subtract(&submatrix(a, end..n, end..n)?, &below, &transposed(&below)?)?;
+            product.subtract_product(&submatrix(a, end..n, end..n)?, &below, &matrix_transpose(&below)?)?;
         }
     }
     Ok(flag)
@@ -62,7 +62,7 @@ pub(super) fn triangular_part(a: &GpuArray, triangle: Triangle) -> Result<GpuArr
     };
     let op = if triangle == Triangle::Lower { Op::GreaterEqual } else { Op::LessEqual };
     let is_kept = count(rows)?.expand_dims(&[1])?.binary(op, &count(columns)?)?;
-    select(&is_kept, a, scalar_arg(a.dtype(), 0.0))
+    where_select(&is_kept, a, scalar_arg(a.dtype(), 0.0))
 }
 
 /// Factorizations of stacks of matrices: the last two axes. Integers are taken as float64.
@@ -77,12 +77,12 @@ impl GpuArray {
         square_extent(self)?;
         let dtype = float_dtype(&[self.dtype()])?;
         let is_upper = triangle == Triangle::Upper;
-        let factors = copy_to_stack(&if is_upper { adjoint(self)? } else { self.clone() }, dtype)?;
+        let factors = copy_to_stack(&if is_upper { conjugate_transpose(self)? } else { self.clone() }, dtype)?;
         if read_first_i32(&cholesky_lower(&factors)?)? != 0 {
             return Err(ArrayError::linear_algebra("Matrix is not positive definite"));
         }
-        let factors = unstacked(&triangular_part(&factors, Triangle::Lower)?, stack_of(self))?;
-        if is_upper { adjoint(&factors) } else { Ok(factors) }
+        let factors = unstack_axes(&triangular_part(&factors, Triangle::Lower)?, stack_axes(self))?;
+        if is_upper { conjugate_transpose(&factors) } else { Ok(factors) }
     }
 
     /// Matrices Q with orthonormal columns and upper triangular ones R, of which these are the products: as many
@@ -95,8 +95,8 @@ impl GpuArray {
         let [m, n] = rows_and_columns(self)?;
         let qr_factors = self.qr_factors()?;
         let columns = if is_complete && m > n { m } else { m.min(n) };
-        let r = unstacked(&qr_factors.form_r(columns)?, stack_of(self))?;
-        Ok((unstacked(&qr_factors.form_q(columns)?, stack_of(self))?, r))
+        let r = unstack_axes(&qr_factors.form_r(columns)?, stack_axes(self))?;
+        Ok((unstack_axes(&qr_factors.form_q(columns)?, stack_axes(self))?, r))
     }
 
     /// The second factor of [`GpuArray::qr`]: R.
@@ -105,7 +105,7 @@ impl GpuArray {
     /// As [`GpuArray::qr`].
     pub fn qr_r(&self) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
-        unstacked(&self.qr_factors()?.form_r(m.min(n))?, stack_of(self))
+        unstack_axes(&self.qr_factors()?.form_r(m.min(n))?, stack_axes(self))
     }
 
     /// The reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices with R and the vectors, and the
@@ -115,8 +115,8 @@ impl GpuArray {
     /// As [`GpuArray::qr`].
     pub fn qr_raw(&self) -> Result<(GpuArray, GpuArray)> {
         let qr_factors = self.qr_factors()?;
-        let stack = stack_of(self);
-        Ok((unstacked(&transposed(&qr_factors.matrices)?, stack)?, unstacked(&qr_factors.taus, stack)?))
+        let stack = stack_axes(self);
+        Ok((unstack_axes(&matrix_transpose(&qr_factors.matrices)?, stack)?, unstack_axes(&qr_factors.taus, stack)?))
     }
 
     fn qr_factors(&self) -> Result<QrFactors> {

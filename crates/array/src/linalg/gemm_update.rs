@@ -1,8 +1,8 @@
 //! Updates C - A B of the trailing matrices of blocked factorizations.
 
 use super::factorizations::{Triangle, triangular_part};
-use super::launch::{BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
-use super::matrices::{conjugated, steps};
+use super::launch::{DEFAULT_BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
+use super::matrices::{conjugate, element_strides};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -25,19 +25,19 @@ pub(super) struct GemmUpdate {
 
 impl GemmUpdate {
     /// Takes a product from matrices in their own place; operands are stacks of any strides.
-    pub(super) fn subtract(self, results: &GpuArray, left: &GpuArray, right: &GpuArray) -> Result<()> {
+    pub(super) fn subtract_product(self, results: &GpuArray, left: &GpuArray, right: &GpuArray) -> Result<()> {
         let ([count, m, n], k) = ([0, 1, 2].map(|axis| results.shape()[axis]), left.shape()[2]);
         if results.size() == 0 || k == 0 {
             return Ok(());
         }
         if is_simd_cpu(results) || (count == 1 && m * n >= MIN_SEPARATE_PRODUCT && !self.is_lower) {
             let left = &if self.is_left_unit { unit_lower(left)? } else { left.clone() };
-            let left = if self.is_left_conjugated { conjugated(left)? } else { left.clone() };
-            let right = if self.is_right_conjugated { conjugated(right)? } else { right.clone() };
+            let left = if self.is_left_conjugated { conjugate(left)? } else { left.clone() };
+            let right = if self.is_right_conjugated { conjugate(right)? } else { right.clone() };
             return results.binary_in_place(Op::Subtract, &left.matmul(&right)?);
         }
         let [[stack, row, column], [l_stack, l_row, l_column], [r_stack, r_row, r_column]] =
-            [results, left, right].map(steps);
+            [results, left, right].map(element_strides);
         let values = [
             results.into(),
             stack.into(),
@@ -61,7 +61,7 @@ impl GemmUpdate {
         ];
         let step = LinalgKernel::new(results.context(), results.dtype(), LinalgStep::GemmUpdate)?;
         let columns = n.div_ceil(LINALG_TILE) * LINALG_TILE;
-        step.launch(grid_for_parts(count, m.div_ceil(LINALG_TILE) * columns, LINALG_TILE), BLOCK, &values)
+        step.launch_2d(grid_for_parts(count, m.div_ceil(LINALG_TILE) * columns, LINALG_TILE), DEFAULT_BLOCK, &values)
     }
 }
 

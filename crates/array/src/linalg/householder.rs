@@ -3,11 +3,11 @@
 use super::compact_wy as blocks;
 use super::factorizations::{Triangle, triangular_part};
 use super::launch::{LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
-use super::matrices::{identities, steps, submatrix, zeros};
+use super::matrices::{element_strides, identity_matrices, submatrix, zeros_like};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, Linalg, LinalgStep};
+use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, LinalgSpec, LinalgStep};
 
 /// Columns of a panel that a block of threads factors, and columns that a block applies reflectors to.
 const PANEL_COLUMNS: usize = 32;
@@ -17,7 +17,10 @@ const PANEL_COLUMNS: usize = 32;
 fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
     let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
-    let step = LinalgKernel::of(a.context(), Linalg { group: group as u16, ..Linalg::new(a.dtype(), step) })?;
+    let step = LinalgKernel::compile_kernel(
+        a.context(),
+        LinalgSpec { group: group as u16, ..LinalgSpec::new(a.dtype(), step) },
+    )?;
     Ok((step, [PANEL_COLUMNS * group, 1]))
 }
 
@@ -33,7 +36,7 @@ impl QrFactors {
     /// Factors stacks of matrices in C order by Householder reflectors, in place.
     pub(super) fn new(a: GpuArray) -> Result<Self> {
         let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
-        let taus = zeros(&a, &[count, m.min(n)], a.dtype())?;
+        let taus = zeros_like(&a, &[count, m.min(n)], a.dtype())?;
         let qr_factors = Self { matrices: a, taus };
         if qr_factors.matrices.size() > 0 {
             (0..m.min(n)).step_by(PANEL_COLUMNS).try_for_each(|start| qr_factors.factor_panel(start))?;
@@ -67,7 +70,7 @@ impl QrFactors {
     pub(super) fn form_q(&self, columns: usize) -> Result<GpuArray> {
         let a = &self.matrices;
         let (count, m, length) = (a.shape()[0], a.shape()[1], self.taus.shape()[1]);
-        let q = identities(a.context(), &[count, m, columns], a.dtype())?;
+        let q = identity_matrices(a.context(), &[count, m, columns], a.dtype())?;
         if q.size() > 0 && length > 0 {
             let vectors = submatrix(a, 0..m, 0..length)?;
             apply_q(&vectors, &self.taus, length as isize, &q, ApplyQ::Identity)?;
@@ -83,10 +86,10 @@ impl QrFactors {
 
 /// Factors panels by one kernel, which works on them in memory.
 fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
-    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
     let (step, block) = column_kernel(panel, LinalgStep::QrPanel, m)?;
     let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), taus.into(), tau_stride.into()];
-    step.launch([count, 1], block, &values)
+    step.launch_2d([count, 1], block, &values)
 }
 
 /// Factors panels one register panel after the other.
@@ -96,8 +99,8 @@ fn factor_register_panels(
     taus: &GpuArray,
     tau_stride: isize,
 ) -> Result<()> {
-    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
-    let step = register_panels.step(panel, LinalgStep::QrRegisterPanel)?;
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
+    let step = register_panels.panel_step_kernel(panel, LinalgStep::QrRegisterPanel)?;
     for start in (0..m.min(n)).step_by(register_panels.width) {
         let end = (start + register_panels.width).min(n);
         let strip = submatrix(panel, start..m, start..end)?;
@@ -111,7 +114,7 @@ fn factor_register_panels(
             (&own).into(),
             tau_stride.into(),
         ];
-        step.launch([count, 1], [register_panels.threads, 1], &values)?;
+        step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
         apply_q(&strip, &own, tau_stride, &submatrix(panel, start..m, end..n)?, ApplyQ::Adjoint)?;
     }
     Ok(())
@@ -143,9 +146,9 @@ pub(super) fn apply_q(
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     // Compact WY factors take memory beside the matrices: many times as much as small matrices have.
     if m > LINALG_WY_BLOCK && !is_simd_cpu(columns) {
-        return blocks::apply(vectors, taus, tau_stride, columns, how);
+        return blocks::apply_compact_wy(vectors, taus, tau_stride, columns, how);
     }
-    let [[stack, row, _], [column_stack, column_row, _]] = [steps(vectors), steps(columns)];
+    let [[stack, row, _], [column_stack, column_row, _]] = [element_strides(vectors), element_strides(columns)];
     let values = [
         vectors.into(),
         stack.into(),
@@ -162,5 +165,5 @@ pub(super) fn apply_q(
         (how == ApplyQ::Identity).into(),
     ];
     let (step, block) = column_kernel(columns, LinalgStep::ApplyReflectors, m)?;
-    step.launch(grid_for_parts(count, n, PANEL_COLUMNS), block, &values)
+    step.launch_2d(grid_for_parts(count, n, PANEL_COLUMNS), block, &values)
 }

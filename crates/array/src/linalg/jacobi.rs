@@ -1,8 +1,8 @@
 //! Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix.
 
 use super::launch::LinalgKernel;
-use super::matrices::empty;
-use super::scaling::Report;
+use super::matrices::empty_like;
+use super::scaling::KernelReport;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
@@ -20,15 +20,15 @@ fn shared_bytes(n: usize, dtype: DType) -> usize {
 ///
 /// Two-sided Jacobi rotations in parallel order (Golub and Van Loan, Matrix Computations, 8.5; Luk and Park, A proof of
 /// convergence for two parallel Jacobi SVD algorithms, IEEE Trans. Comp. 38, 1989).
-pub(super) fn eigenvalues(
+pub(super) fn jacobi_eigenvalues(
     a: &GpuArray,
-    report: &Report,
+    report: &KernelReport,
     sweeps: usize,
     has_vectors: bool,
 ) -> Result<(GpuArray, Option<GpuArray>)> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
-    let values = empty(a, &[count, n], a.dtype().real_part())?;
-    let vectors = if has_vectors { Some(empty(a, a.shape(), a.dtype())?) } else { None };
+    let values = empty_like(a, &[count, n], a.dtype().real_part())?;
+    let vectors = if has_vectors { Some(empty_like(a, a.shape(), a.dtype())?) } else { None };
     if a.size() > 0 {
         let threads = match n {
             0..=8 => [4, 8],

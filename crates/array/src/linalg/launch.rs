@@ -2,10 +2,10 @@
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::launch::Args;
-use crate::runtime::{ArrayContext, Kernel};
+use crate::launch::PackedKernelArgs;
+use crate::runtime::{ArrayContext, LaunchableKernel};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, Linalg, LinalgStep};
+use rtcg_codegen::array::{ArrayKernel, LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, LinalgSpec, LinalgStep};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -52,9 +52,9 @@ impl From<bool> for KernelArg<'_> {
 }
 
 impl KernelArg<'_> {
-    fn push(self, args: &mut Args) {
+    fn push_arg(self, args: &mut PackedKernelArgs) {
         match self {
-            KernelArg::Array(array) => args.push_u64(array.start()),
+            KernelArg::Array(array) => args.push_u64(array.first_element_address()),
             KernelArg::Null => args.push_u64(0),
             KernelArg::Int(number) => args.push_u32(number as u32),
             KernelArg::Long(number) => args.push_i64(number as i64),
@@ -65,24 +65,24 @@ impl KernelArg<'_> {
 }
 
 /// A kernel that is about to be launched, perhaps many times.
-pub(super) struct LinalgKernel(Arc<dyn Kernel>);
+pub(super) struct LinalgKernel(Arc<dyn LaunchableKernel>);
 
 impl LinalgKernel {
     /// A kernel without further choices for matrices of `dtype`.
     pub(super) fn new(ctx: &ArrayContext, dtype: DType, step: LinalgStep) -> Result<Self> {
-        Self::of(ctx, Linalg::new(dtype, step))
+        Self::compile_kernel(ctx, LinalgSpec::new(dtype, step))
     }
 
-    pub(super) fn of(ctx: &ArrayContext, kernel: Linalg) -> Result<Self> {
-        ctx.kernel(&ArrayKernel::Linalg(kernel)).map(Self)
+    pub(super) fn compile_kernel(ctx: &ArrayContext, kernel: LinalgSpec) -> Result<Self> {
+        ctx.compiled_kernel(&ArrayKernel::Linalg(kernel)).map(Self)
     }
 
     /// Enqueues it for `grid` blocks: matrices, and parts of them.
-    pub(super) fn launch(&self, grid: [usize; 2], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
+    pub(super) fn launch_2d(&self, grid: [usize; 2], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
         self.launch_with(grid, block, 0, values)
     }
 
-    /// [`LinalgKernel::launch`] with shared memory beside what the kernel declares.
+    /// [`LinalgKernel::launch_2d`] with shared memory beside what the kernel declares.
     pub(super) fn launch_with(
         &self,
         [matrices, parts]: [usize; 2],
@@ -93,7 +93,7 @@ impl LinalgKernel {
         self.launch_all([matrices, parts, 1], block, shared_bytes, values)
     }
 
-    /// [`LinalgKernel::launch`] for parts of two axes.
+    /// [`LinalgKernel::launch_2d`] for parts of two axes.
     pub(super) fn launch_3d(&self, grid: [usize; 3], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
         self.launch_all(grid, block, 0, values)
     }
@@ -105,8 +105,8 @@ impl LinalgKernel {
         shared_bytes: usize,
         values: &[KernelArg<'_>],
     ) -> Result<()> {
-        let mut args = Args::new();
-        values.iter().for_each(|value| value.push(&mut args));
+        let mut args = PackedKernelArgs::new();
+        values.iter().for_each(|value| value.push_arg(&mut args));
         if grid[0] > i32::MAX as usize {
             return Err(ArrayError::value(format!("{} matrices are too many; expected at most {}", grid[0], i32::MAX)));
         }
@@ -137,18 +137,21 @@ impl RegisterPanels {
         }
         let threads = m.next_power_of_two().clamp(32, LINALG_REGISTER_PANEL_THREADS);
         let rows = m.div_ceil(threads).next_power_of_two();
-        let width = Linalg::register_panel_width(a.dtype(), rows);
+        let width = LinalgSpec::register_panel_width(a.dtype(), rows);
         (width > 0).then_some(Self { threads, rows, width })
     }
 
     /// The kernel that does a step for register panels.
-    pub(super) fn step(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
-        LinalgKernel::of(a.context(), Linalg { group: self.rows as u16, ..Linalg::new(a.dtype(), step) })
+    pub(super) fn panel_step_kernel(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
+        LinalgKernel::compile_kernel(
+            a.context(),
+            LinalgSpec { group: self.rows as u16, ..LinalgSpec::new(a.dtype(), step) },
+        )
     }
 }
 
 /// The usual block.
-pub(super) const BLOCK: [usize; 2] = [LINALG_THREADS as usize, 1];
+pub(super) const DEFAULT_BLOCK: [usize; 2] = [LINALG_THREADS as usize, 1];
 
 /// Blocks for parts of `width` columns of `count` matrices; kernels go on from part to part if they are too few.
 pub(super) fn grid_for_parts(count: usize, columns: usize, width: usize) -> [usize; 2] {

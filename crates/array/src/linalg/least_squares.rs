@@ -2,18 +2,18 @@
 
 use super::iteration_limits::IterationLimits;
 use super::matrices::{
-    adjoint, conjugated, empty, epsilon, float_dtype, rows_and_columns, scalar_arg, select, stack_of, stacked,
-    submatrix, transposed, zeros,
+    conjugate, conjugate_transpose, empty_like, float_dtype, machine_epsilon, matrix_transpose, rows_and_columns,
+    scalar_arg, stack_axes, stack_shape, submatrix, where_select, zeros_like,
 };
 use crate::array::GpuArray;
-use crate::elementwise::{Arg, binary};
+use crate::elementwise::{Arg, binary_with_shortcuts};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
-use crate::layout::Tuple;
+use crate::layout::PythonTuple;
 use crate::reduce::ReduceOptions;
 use crate::views::Index;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::array::{Op, ReductionOp};
 
 /// From which size on singular values count as none; arrays have one of each matrix.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,9 +31,9 @@ impl Tolerance<'_> {
     /// Which singular values of a matrix of so many rows and columns count.
     fn above_tolerance(self, s: &GpuArray, [m, n]: [usize; 2]) -> Result<GpuArray> {
         let largest = s.index(&[Index::Ellipsis, (0isize..1).into()])?;
-        let times = |ratio: Arg<'_>| binary(s.context(), Op::Multiply, ratio, (&largest).into(), None);
+        let times = |ratio: Arg<'_>| binary_with_shortcuts(s.context(), Op::Multiply, ratio, (&largest).into(), None);
         match self {
-            Tolerance::Epsilon => s.binary(Op::Greater, &times((m.max(n) as f64 * epsilon(s.dtype())).into())?),
+            Tolerance::Epsilon => s.binary(Op::Greater, &times((m.max(n) as f64 * machine_epsilon(s.dtype())).into())?),
             Tolerance::Relative(Arg::Array(ratios)) => {
                 s.binary(Op::Greater, &times((&ratios.expand_dims(&[-1])?).into())?)
             }
@@ -64,7 +64,7 @@ fn check_two_axes(a: &GpuArray) -> Result<[usize; 2]> {
         _ => Err(ArrayError::linear_algebra(format!(
             "{}-dimensional array given. Array must be two-dimensional; its shape is {}",
             a.ndim(),
-            Tuple(a.shape())
+            PythonTuple(a.shape())
         ))),
     }
 }
@@ -79,13 +79,14 @@ impl GpuArray {
     pub fn pinv(&self, tolerance: Tolerance<'_>, is_hermitian: bool, limits: IterationLimits) -> Result<GpuArray> {
         let [m, n] = rows_and_columns(self)?;
         if m.min(n) == 0 {
-            return empty(self, &stacked(stack_of(self), &[n, m]), float_dtype(&[self.dtype()])?);
+            return empty_like(self, &stack_shape(stack_axes(self), &[n, m]), float_dtype(&[self.dtype()])?);
         }
         let svd = if is_hermitian { self.svd_of_hermitian(limits)? } else { self.svd(false, limits)? };
         let (counts, real) = (tolerance.above_tolerance(&svd.s, [m, n])?, svd.s.dtype());
-        let safe = select(&counts, &svd.s, scalar_arg(real, 1.0))?;
-        let inverse = select(&counts, &safe.unary(Op::Reciprocal)?, scalar_arg(real, 0.0))?;
-        adjoint(&svd.vh)?.matmul(&inverse.expand_dims(&[-1])?.binary(Op::Multiply, &adjoint(&svd.u)?)?)
+        let safe = where_select(&counts, &svd.s, scalar_arg(real, 1.0))?;
+        let inverse = where_select(&counts, &safe.unary(Op::Reciprocal)?, scalar_arg(real, 0.0))?;
+        conjugate_transpose(&svd.vh)?
+            .matmul(&inverse.expand_dims(&[-1])?.binary(Op::Multiply, &conjugate_transpose(&svd.u)?)?)
     }
 
     /// How many singular values are larger than a tolerance; 0 or 1 for arrays of less than two axes. Waits. Of
@@ -100,14 +101,17 @@ impl GpuArray {
         limits: IterationLimits,
     ) -> Result<GpuArray> {
         if self.ndim() < 2 {
-            return self.binary(Op::NotEqual, 0)?.reduce(Reduction::Any, ReduceOptions::default())?.astype(DType::I64);
+            return self
+                .binary(Op::NotEqual, 0)?
+                .reduce(ReductionOp::Any, ReduceOptions::default())?
+                .astype(DType::I64);
         }
         let s = if is_hermitian { self.svdvals_of_hermitian(limits)? } else { self.svdvals(limits)? };
         if s.shape().last() == Some(&0) {
-            return zeros(self, stack_of(self), DType::I64);
+            return zeros_like(self, stack_axes(self), DType::I64);
         }
         let counts = tolerance.above_tolerance(&s, rows_and_columns(self)?)?;
-        counts.reduce(Reduction::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })
+        counts.reduce(ReductionOp::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })
     }
 
     /// Solutions of `self @ x = b` of the least sums of squares of what is left, and of the least length among these, by
@@ -134,23 +138,23 @@ impl GpuArray {
             ArrayErrorKind::LinearAlgebra => ArrayError::linear_algebra("SVD did not converge in Linear Least Squares"),
             _ => error,
         })?;
-        let eps = epsilon(dtype);
+        let eps = machine_epsilon(dtype);
         let ratio = ratio.map_or(eps * m.max(n) as f64, |ratio| if ratio < 0.0 { eps } else { ratio });
         let rank = if svd.s.size() > 0 { count_above(&svd.s, ratio)? } else { 0 };
         let solution = if rank > 0 {
             let u = submatrix(&svd.u, 0..m, 0..rank)?;
             let s = svd.s.index(&[(0..rank as isize).into()])?.expand_dims(&[-1])?;
-            let within = adjoint(&u)?.matmul(&b)?.binary(Op::TrueDivide, &s)?;
-            conjugated(&transposed(&submatrix(&svd.vh, 0..rank, 0..n)?)?)?.matmul(&within)?
+            let within = conjugate_transpose(&u)?.matmul(&b)?.binary(Op::TrueDivide, &s)?;
+            conjugate(&matrix_transpose(&submatrix(&svd.vh, 0..rank, 0..n)?)?)?.matmul(&within)?
         } else {
-            zeros(&a, &[n, columns], dtype)?
+            zeros_like(&a, &[n, columns], dtype)?
         };
         let residuals = if rank == n && n < m {
             let left = if n > 0 { b.binary(Op::Subtract, &a.matmul(&solution)?)? } else { b };
             let squares = left.unary(Op::Absolute)?.unary(Op::Square)?;
-            squares.reduce(Reduction::Sum, ReduceOptions { axes: Some(&[0]), ..Default::default() })?
+            squares.reduce(ReductionOp::Sum, ReduceOptions { axes: Some(&[0]), ..Default::default() })?
         } else {
-            empty(&a, &[0], dtype.real_part())?
+            empty_like(&a, &[0], dtype.real_part())?
         };
         let solution = if is_vector { solution.index(&[Index::Ellipsis, Index::At(0)])?.copy(None)? } else { solution };
         Ok(LeastSquares { solution, residuals, rank, singular_values: svd.s })
@@ -161,6 +165,6 @@ impl GpuArray {
 fn count_above(s: &GpuArray, ratio: f64) -> Result<usize> {
     let counts = Tolerance::Relative(ratio.into()).above_tolerance(s, [0, 0])?;
     let mut bytes = [0; 8];
-    counts.reduce(Reduction::CountNonzero, ReduceOptions::default())?.read(&mut bytes, Order::C)?;
+    counts.reduce(ReductionOp::CountNonzero, ReduceOptions::default())?.read(&mut bytes, Order::C)?;
     Ok(i64::from_le_bytes(bytes) as usize)
 }

@@ -1,9 +1,9 @@
 //! LU factors with partial pivoting, by panels of columns.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{BLOCK, LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
-use super::matrices::{steps, submatrix, zeros};
-use super::trsm::{self, PANEL, TrsmForm};
+use super::launch::{DEFAULT_BLOCK, LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
+use super::matrices::{element_strides, submatrix, zeros_like};
+use super::trsm::{self, PANEL_ROWS, TrsmForm};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
@@ -14,7 +14,7 @@ use std::ops::Range;
 const SWAP_THREADS: usize = 128;
 
 /// Factors of stacks of square matrices.
-pub(super) struct Lu {
+pub(super) struct LuFactors {
     /// L below the diagonal, whose own diagonal is 1, and U. Rows of L are in the order that they had when their panel
     /// was factored.
     pub factors: GpuArray,
@@ -22,14 +22,14 @@ pub(super) struct Lu {
     pub pivots: GpuArray,
 }
 
-impl Lu {
+impl LuFactors {
     /// Factors matrices in their own place.
     pub(super) fn new(a: GpuArray) -> Result<Self> {
         let (count, n) = (a.shape()[0], a.shape()[2]);
-        let pivots = zeros(&a, &[count, n], DType::I32)?;
+        let pivots = zeros_like(&a, &[count, n], DType::I32)?;
         let lu = Self { factors: a, pivots };
         if lu.factors.size() > 0 {
-            (0..n).step_by(PANEL).try_for_each(|start| lu.factor_panel(start, (start + PANEL).min(n)))?;
+            (0..n).step_by(PANEL_ROWS).try_for_each(|start| lu.factor_panel(start, (start + PANEL_ROWS).min(n)))?;
         }
         Ok(lu)
     }
@@ -48,37 +48,41 @@ impl Lu {
             return Ok(());
         }
         let (own, right) = (submatrix(a, start..end, start..end)?, submatrix(a, start..n, end..n)?);
-        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.of(&right, 0..0)?;
+        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.swap_and_solve(&right, 0..0)?;
         let (top, rest) = (submatrix(a, start..end, end..n)?, submatrix(a, end..n, end..n)?);
-        GemmUpdate::default().subtract(&rest, &submatrix(a, end..n, start..end)?, &top)
+        GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &top)
     }
 
     /// Solves systems in place of their right sides, which are in C order.
-    pub(super) fn solve(&self, sides: &GpuArray) -> Result<()> {
+    pub(super) fn solve_in_place(&self, sides: &GpuArray) -> Result<()> {
         let (a, n, columns) = (&self.factors, sides.shape()[1], sides.shape()[2]);
         if sides.size() == 0 {
             return Ok(());
         }
         // Rows of L are in the order that they had when their panel was done.
-        for start in (0..n).step_by(PANEL) {
-            let end = (start + PANEL).min(n);
+        for start in (0..n).step_by(PANEL_ROWS) {
+            let end = (start + PANEL_ROWS).min(n);
             let (own, pivots) =
                 (submatrix(a, start..end, start..end)?, submatrix(&self.pivots, 0..a.shape()[0], start..end)?);
             RowSwaps { pivots: &pivots, before: 0, triangle: &own }
-                .of(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
+                .swap_and_solve(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
             let (x, rest) = (submatrix(sides, start..end, 0..columns)?, submatrix(sides, end..n, 0..columns)?);
-            GemmUpdate::default().subtract(&rest, &submatrix(a, end..n, start..end)?, &x)?;
+            GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &x)?;
         }
-        trsm::solve(a, sides, TrsmForm { is_upper: true, ..TrsmForm::default() })
+        trsm::solve_triangular(a, sides, TrsmForm { is_upper: true, ..TrsmForm::default() })
     }
 }
 
 /// Factors panels by one kernel, which works on them where they are.
 fn factor_panel_by_one_kernel(panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
-    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
     let values =
         [panel.into(), stack.into(), row.into(), m.into(), n.into(), pivots.into(), pivot_stride(pivots).into()];
-    LinalgKernel::new(panel.context(), panel.dtype(), LinalgStep::LuPanel)?.launch([count, 1], BLOCK, &values)
+    LinalgKernel::new(panel.context(), panel.dtype(), LinalgStep::LuPanel)?.launch_2d(
+        [count, 1],
+        DEFAULT_BLOCK,
+        &values,
+    )
 }
 
 /// From the pivots of one matrix to those of the next.
@@ -88,8 +92,8 @@ fn pivot_stride(pivots: &GpuArray) -> isize {
 
 /// Factors panels one register panel after the other.
 fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
-    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), steps(panel));
-    let step = register_panels.step(panel, LinalgStep::LuRegisterPanel)?;
+    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
+    let step = register_panels.panel_step_kernel(panel, LinalgStep::LuRegisterPanel)?;
     for start in (0..n).step_by(register_panels.width) {
         let end = (start + register_panels.width).min(n);
         let (strip, own) = (submatrix(panel, start..m, start..end)?, submatrix(pivots, 0..count, start..end)?);
@@ -103,11 +107,12 @@ fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, piv
             pivot_stride(pivots).into(),
             start.into(),
         ];
-        step.launch([count, 1], [register_panels.threads, 1], &values)?;
+        step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
         let top = submatrix(panel, start..end, start..end)?;
-        RowSwaps { pivots: &own, before: start, triangle: &top }.of(&submatrix(panel, start..m, 0..n)?, start..end)?;
+        RowSwaps { pivots: &own, before: start, triangle: &top }
+            .swap_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
         let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);
-        GemmUpdate::default().subtract(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
+        GemmUpdate::default().subtract_product(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
     }
     Ok(())
 }
@@ -123,7 +128,7 @@ struct RowSwaps<'a> {
 
 impl RowSwaps<'_> {
     /// Exchanges rows of all columns but those of `gap`, and solves the systems of the ones behind that.
-    fn of(&self, rows: &GpuArray, skipped: Range<usize>) -> Result<()> {
+    fn swap_and_solve(&self, rows: &GpuArray, skipped: Range<usize>) -> Result<()> {
         let (count, columns, n) = (rows.shape()[0], rows.shape()[2] - skipped.len(), self.pivots.shape()[1]);
         if rows.size() == 0 || columns == 0 {
             return Ok(());
@@ -131,7 +136,8 @@ impl RowSwaps<'_> {
         if is_simd_cpu(rows) {
             return self.swap_columns(rows);
         }
-        let ([stack, row, _], [triangle_stack, triangle_row, _]) = (steps(rows), steps(self.triangle));
+        let ([stack, row, _], [triangle_stack, triangle_row, _]) =
+            (element_strides(rows), element_strides(self.triangle));
         let values = [
             rows.into(),
             stack.into(),
@@ -149,12 +155,12 @@ impl RowSwaps<'_> {
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRowsTrsm)?;
         let blocks = [skipped.start, columns - skipped.start].map(|side| side.div_ceil(LINALG_WARP_RHS)).iter().sum();
-        step.launch(grid_for_parts(count, blocks, 1), BLOCK, &values)
+        step.launch_2d(grid_for_parts(count, blocks, 1), DEFAULT_BLOCK, &values)
     }
 
     /// The same without a gap, by a thread for each column.
     fn swap_columns(&self, rows: &GpuArray) -> Result<()> {
-        let ([count, _, columns], [stack, row, _]) = ([0, 1, 2].map(|axis| rows.shape()[axis]), steps(rows));
+        let ([count, _, columns], [stack, row, _]) = ([0, 1, 2].map(|axis| rows.shape()[axis]), element_strides(rows));
         let n = self.pivots.shape()[1];
         let values = [
             rows.into(),
@@ -166,8 +172,8 @@ impl RowSwaps<'_> {
             pivot_stride(self.pivots).into(),
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRows)?;
-        step.launch(grid_for_parts(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
+        step.launch_2d(grid_for_parts(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
         let form = TrsmForm { is_unit: true, ..TrsmForm::default() };
-        trsm::solve(self.triangle, &submatrix(rows, 0..n, 0..columns)?, form)
+        trsm::solve_triangular(self.triangle, &submatrix(rows, 0..n, 0..columns)?, form)
     }
 }

@@ -1,15 +1,15 @@
 //! Requirements on the matrices of linear algebra, and small operations on stacks of them.
 
 use crate::array::GpuArray;
-use crate::elementwise::{Arg, OpOptions, apply};
+use crate::elementwise::{Arg, OpOptions, apply_elementwise};
 use crate::error::{ArrayError, Result};
-use crate::layout::{Order, Shape, Tuple};
+use crate::layout::{Order, PythonTuple, Shape};
 use crate::reduce::ReduceOptions;
 use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use crate::views::Index;
-use rtcg_codegen::array::{Op, Reduction};
-use rtcg_codegen::{DType, Kind, WeakScalar};
+use rtcg_codegen::array::{Op, ReductionOp};
+use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn complex_dtype_of(dtype: DType) -> DType {
 }
 
 /// The distance from 1 to the next number of a dtype of matrices.
-pub(super) fn epsilon(dtype: DType) -> f64 {
+pub(super) fn machine_epsilon(dtype: DType) -> f64 {
     if dtype.real_part() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON }
 }
 
@@ -49,12 +49,12 @@ pub(super) fn rows_and_columns(a: &GpuArray) -> Result<[usize; 2]> {
         [.., rows, columns] if rows.max(columns) <= &MAX_EXTENT => Ok([*rows, *columns]),
         [.., _, _] => Err(ArrayError::value(format!(
             "matrices of shape {} are too long for linear algebra; expected at most {MAX_EXTENT} rows and columns",
-            Tuple(a.shape())
+            PythonTuple(a.shape())
         ))),
         _ => Err(ArrayError::linear_algebra(format!(
             "{}-dimensional array given. Array must be at least two-dimensional; its shape is {}",
             a.ndim(),
-            Tuple(a.shape())
+            PythonTuple(a.shape())
         ))),
     }
 }
@@ -68,45 +68,45 @@ pub(super) fn square_extent(a: &GpuArray) -> Result<usize> {
         [rows, columns] if rows == columns => Ok(rows),
         _ => Err(ArrayError::linear_algebra(format!(
             "Last 2 dimensions of the array must be square; its shape is {}",
-            Tuple(a.shape())
+            PythonTuple(a.shape())
         ))),
     }
 }
 
 /// The axes before those of the matrices.
-pub(super) fn stack_of(a: &GpuArray) -> &[usize] {
+pub(super) fn stack_axes(a: &GpuArray) -> &[usize] {
     &a.shape()[..a.ndim() - 2]
 }
 
 /// `stack` with further axes.
-pub(super) fn stacked(stack: &[usize], axes: &[usize]) -> Shape {
+pub(super) fn stack_shape(stack: &[usize], axes: &[usize]) -> Shape {
     stack.iter().chain(axes).copied().collect()
 }
 
 /// An array with the axes of a stack in place of its first one.
-pub(super) fn unstacked(array: &GpuArray, stack: &[usize]) -> Result<GpuArray> {
-    array.reshape_to(&stacked(stack, &array.shape()[1..]), Order::C)
+pub(super) fn unstack_axes(array: &GpuArray, stack: &[usize]) -> Result<GpuArray> {
+    array.reshape_to(&stack_shape(stack, &array.shape()[1..]), Order::C)
 }
 
 /// A copy of three axes in C order, to be changed in place.
 pub(super) fn copy_to_stack(a: &GpuArray, dtype: DType) -> Result<GpuArray> {
     let copy = GpuArray::empty(a.context(), a.shape(), dtype, Order::C)?;
     copy.assign(a)?;
-    let count = stack_of(a).iter().product();
-    copy.reshape_to(&stacked(&[count], &rows_and_columns(a)?), Order::C)
+    let count = stack_axes(a).iter().product();
+    copy.reshape_to(&stack_shape(&[count], &rows_and_columns(a)?), Order::C)
 }
 
 /// New arrays in C order.
-pub(super) fn empty(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+pub(super) fn empty_like(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
     GpuArray::empty(like.context(), shape, dtype, Order::C)
 }
 
-pub(super) fn zeros(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+pub(super) fn zeros_like(like: &GpuArray, shape: &[usize], dtype: DType) -> Result<GpuArray> {
     GpuArray::zeros(like.context(), shape, dtype, Order::C)
 }
 
 /// Matrices with ones on the diagonal and zeros elsewhere.
-pub(super) fn identities(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+pub(super) fn identity_matrices(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> Result<GpuArray> {
     let identities = GpuArray::zeros(ctx, shape, dtype, Order::C)?;
     identities.diagonal(0, -2, -1)?.fill(Scalar::Weak(WeakScalar::Int(1)))?;
     Ok(identities)
@@ -119,29 +119,29 @@ pub(super) fn submatrix(a: &GpuArray, rows: Range<usize>, columns: Range<usize>)
 }
 
 /// The matrices transposed.
-pub(super) fn transposed(a: &GpuArray) -> Result<GpuArray> {
+pub(super) fn matrix_transpose(a: &GpuArray) -> Result<GpuArray> {
     a.swapaxes(-2, -1)
 }
 
 /// Complex conjugates; real arrays as they are.
-pub(super) fn conjugated(a: &GpuArray) -> Result<GpuArray> {
+pub(super) fn conjugate(a: &GpuArray) -> Result<GpuArray> {
     if a.dtype().is_complex() { a.unary(Op::Conjugate) } else { Ok(a.clone()) }
 }
 
 /// The matrices transposed and conjugated.
-pub(super) fn adjoint(a: &GpuArray) -> Result<GpuArray> {
-    conjugated(&transposed(a)?)
+pub(super) fn conjugate_transpose(a: &GpuArray) -> Result<GpuArray> {
+    conjugate(&matrix_transpose(a)?)
 }
 
 /// Elements from one index to the next along each of three axes.
-pub(super) fn steps(a: &GpuArray) -> [isize; 3] {
+pub(super) fn element_strides(a: &GpuArray) -> [isize; 3] {
     let item = a.itemsize() as isize;
     [0, 1, 2].map(|axis| a.strides()[axis] / item)
 }
 
 /// `x` where a condition holds, else `y`.
-pub(super) fn select<'a>(condition: &GpuArray, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<GpuArray> {
-    apply(condition.context(), Op::Where, &[condition.into(), x.into(), y.into()], OpOptions::default())
+pub(super) fn where_select<'a>(condition: &GpuArray, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<GpuArray> {
+    apply_elementwise(condition.context(), Op::Where, &[condition.into(), x.into(), y.into()], OpOptions::default())
 }
 
 /// A number of a dtype as an operand.
@@ -150,8 +150,8 @@ pub(super) fn scalar_arg(dtype: DType, value: f64) -> Arg<'static> {
 }
 
 /// A reduction of the last axis, or of the one before; products and sums in the dtype of the elements.
-pub(super) fn reduce_axis(a: &GpuArray, reduction: Reduction, axis: isize, keepdims: bool) -> Result<GpuArray> {
-    let dtype = (a.dtype().kind() >= Kind::Float && matches!(reduction, Reduction::Sum | Reduction::Product))
+pub(super) fn reduce_axis(a: &GpuArray, reduction: ReductionOp, axis: isize, keepdims: bool) -> Result<GpuArray> {
+    let dtype = (a.dtype().kind() >= DTypeKind::Float && matches!(reduction, ReductionOp::Sum | ReductionOp::Product))
         .then_some(a.dtype());
     a.reduce(reduction, ReduceOptions { axes: Some(&[axis]), keepdims, dtype, ..Default::default() })
 }
@@ -159,7 +159,7 @@ pub(super) fn reduce_axis(a: &GpuArray, reduction: Reduction, axis: isize, keepd
 /// Whether a truth value is true; waits.
 pub(super) fn any_true(truths: &GpuArray) -> Result<bool> {
     let mut byte = [0];
-    truths.reduce(Reduction::Any, ReduceOptions::default())?.read(&mut byte, Order::C)?;
+    truths.reduce(ReductionOp::Any, ReduceOptions::default())?.read(&mut byte, Order::C)?;
     Ok(byte != [0])
 }
 

@@ -1,14 +1,14 @@
 //! Norms of vectors and matrices, and condition numbers.
 
 use super::iteration_limits::IterationLimits;
-use super::matrices::{rows_and_columns, scalar_arg, select, stack_of};
+use super::matrices::{rows_and_columns, scalar_arg, stack_axes, where_select};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
-use crate::reduce::{Axes, ReduceOptions};
+use crate::reduce::{ReduceOptions, ReducedAxes};
 use crate::views::Index;
-use rtcg_codegen::array::{Op, Reduction};
-use rtcg_codegen::{DType, Kind};
+use rtcg_codegen::array::{Op, ReductionOp};
+use rtcg_codegen::{DType, DTypeKind};
 
 /// A norm of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,18 +34,18 @@ pub enum MatrixNorm {
 
 /// The array with elements that have absolute values of a floating type.
 fn as_floating(a: &GpuArray) -> Result<GpuArray> {
-    if a.dtype().kind() < Kind::Float { a.astype(DType::F64) } else { Ok(a.clone()) }
+    if a.dtype().kind() < DTypeKind::Float { a.astype(DType::F64) } else { Ok(a.clone()) }
 }
 
 /// Sums of squares of absolute values.
-fn squares(a: &GpuArray) -> Result<GpuArray> {
+fn sum_of_squares(a: &GpuArray) -> Result<GpuArray> {
     match a.imag() {
         Some(imag) => a.real().unary(Op::Square)?.binary(Op::Add, &imag.unary(Op::Square)?),
         None => a.unary(Op::Square),
     }
 }
 
-fn reduced(a: &GpuArray, reduction: Reduction, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
+fn reduce_axes(a: &GpuArray, reduction: ReductionOp, axes: ReducedAxes<'_>, keepdims: bool) -> Result<GpuArray> {
     a.reduce(reduction, ReduceOptions { axes, keepdims, ..Default::default() })
 }
 
@@ -56,20 +56,19 @@ impl GpuArray {
     ///
     /// # Errors
     /// When an axis does not exist or is named twice, or has no element and the result needs one.
-    pub fn vector_norm(&self, order: f64, axes: Axes<'_>, keepdims: bool) -> Result<GpuArray> {
+    pub fn vector_norm(&self, order: f64, axes: ReducedAxes<'_>, keepdims: bool) -> Result<GpuArray> {
         let a = as_floating(self)?;
         if order == 2.0 {
-            return reduced(&squares(&a)?, Reduction::Sum, axes, keepdims)?.unary(Op::Sqrt);
+            return reduce_axes(&sum_of_squares(&a)?, ReductionOp::Sum, axes, keepdims)?.unary(Op::Sqrt);
         }
         let size = a.unary(Op::Absolute)?;
         match order {
-            f64::INFINITY => reduced(&size, Reduction::Maximum, axes, keepdims),
-            f64::NEG_INFINITY => reduced(&size, Reduction::Minimum, axes, keepdims),
-            0.0 => reduced(&a.binary(Op::NotEqual, 0)?.astype(size.dtype())?, Reduction::Sum, axes, keepdims),
-            1.0 => reduced(&size, Reduction::Sum, axes, keepdims),
-            _ => {
-                reduced(&size.binary(Op::Power, order)?, Reduction::Sum, axes, keepdims)?.binary(Op::Power, 1.0 / order)
-            }
+            f64::INFINITY => reduce_axes(&size, ReductionOp::Maximum, axes, keepdims),
+            f64::NEG_INFINITY => reduce_axes(&size, ReductionOp::Minimum, axes, keepdims),
+            0.0 => reduce_axes(&a.binary(Op::NotEqual, 0)?.astype(size.dtype())?, ReductionOp::Sum, axes, keepdims),
+            1.0 => reduce_axes(&size, ReductionOp::Sum, axes, keepdims),
+            _ => reduce_axes(&size.binary(Op::Power, order)?, ReductionOp::Sum, axes, keepdims)?
+                .binary(Op::Power, 1.0 / order),
         }
     }
 
@@ -85,29 +84,29 @@ impl GpuArray {
             MatrixNorm::Nuclear | MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue => {
                 self.singular_norm(norm, limits)
             }
-            MatrixNorm::MaxColumnSum => self.sums_norm(-2, Reduction::Maximum),
-            MatrixNorm::MinColumnSum => self.sums_norm(-2, Reduction::Minimum),
-            MatrixNorm::MaxRowSum => self.sums_norm(-1, Reduction::Maximum),
-            MatrixNorm::MinRowSum => self.sums_norm(-1, Reduction::Minimum),
+            MatrixNorm::MaxColumnSum => self.sums_norm(-2, ReductionOp::Maximum),
+            MatrixNorm::MinColumnSum => self.sums_norm(-2, ReductionOp::Minimum),
+            MatrixNorm::MaxRowSum => self.sums_norm(-1, ReductionOp::Maximum),
+            MatrixNorm::MinRowSum => self.sums_norm(-1, ReductionOp::Minimum),
         }
     }
 
-    fn sums_norm(&self, axis: isize, reduction: Reduction) -> Result<GpuArray> {
-        let sums = reduced(&as_floating(self)?.unary(Op::Absolute)?, Reduction::Sum, Some(&[axis]), false)?;
-        reduced(&sums, reduction, Some(&[-1]), false)
+    fn sums_norm(&self, axis: isize, reduction: ReductionOp) -> Result<GpuArray> {
+        let sums = reduce_axes(&as_floating(self)?.unary(Op::Absolute)?, ReductionOp::Sum, Some(&[axis]), false)?;
+        reduce_axes(&sums, reduction, Some(&[-1]), false)
     }
 
     fn singular_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         let s = self.svdvals(limits)?;
         if s.shape().last() == Some(&0) && norm != MatrixNorm::MinSingularValue {
-            return GpuArray::zeros(s.context(), stack_of(self), s.dtype(), Order::C);
+            return GpuArray::zeros(s.context(), stack_axes(self), s.dtype(), Order::C);
         }
         let reduction = match norm {
-            MatrixNorm::Nuclear => Reduction::Sum,
-            MatrixNorm::MinSingularValue => Reduction::Minimum,
-            _ => Reduction::Maximum,
+            MatrixNorm::Nuclear => ReductionOp::Sum,
+            MatrixNorm::MinSingularValue => ReductionOp::Minimum,
+            _ => ReductionOp::Maximum,
         };
-        reduced(&s, reduction, Some(&[-1]), false)
+        reduce_axes(&s, reduction, Some(&[-1]), false)
     }
 
     /// Condition numbers of matrices: a norm times that of the inverse, infinity for singular matrices. Norms of largest
@@ -134,8 +133,8 @@ impl GpuArray {
                 given.binary(Op::Multiply, &inverse.matrix_norm(norm, limits)?)?
             }
         };
-        let is_given = reduced(&self.unary(Op::Isnan)?, Reduction::Any, Some(&[-2, -1]), false)?;
+        let is_given = reduce_axes(&self.unary(Op::Isnan)?, ReductionOp::Any, Some(&[-2, -1]), false)?;
         let is_unknown = result.unary(Op::Isnan)?.binary(Op::LogicalAnd, &is_given.unary(Op::LogicalNot)?)?;
-        select(&is_unknown, scalar_arg(result.dtype(), f64::INFINITY), &result)
+        where_select(&is_unknown, scalar_arg(result.dtype(), f64::INFINITY), &result)
     }
 }

@@ -1,21 +1,21 @@
 //! Singular values by Jacobi rotations of columns: a block of threads for a small matrix, launches for a large one.
 
-use super::eigh::decompose;
+use super::eigh::decompose_hermitian;
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
 use super::launch::{KernelArg, LinalgKernel};
 use super::matrices::{
-    any_true, conjugated, empty, epsilon, identities, read_first_i32, reduce_axis, scalar_arg, select, submatrix,
-    transposed, zeros,
+    any_true, conjugate, empty_like, identity_matrices, machine_epsilon, matrix_transpose, read_first_i32, reduce_axis,
+    scalar_arg, submatrix, where_select, zeros_like,
 };
-use super::scaling::Report;
+use super::scaling::KernelReport;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_NOT_CONVERGED, Linalg, LinalgStep, Op, Reduction};
+use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LinalgSpec, LinalgStep, Op, ReductionOp};
 
 /// Threads of a warp.
-const WARP: usize = 32;
+const WARP_THREADS: usize = 32;
 /// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns are longer than `LONG_COLUMN`.
 const LONG_COLUMN_THREADS: usize = 128;
 const LONG_COLUMN: usize = 512;
@@ -28,7 +28,7 @@ const MANY_COLUMNS: usize = 128;
 pub(super) fn padded_length(length: usize) -> usize {
     length.next_multiple_of(match length {
         0..=16 => 8,
-        17..=LONG_COLUMN => WARP,
+        17..=LONG_COLUMN => WARP_THREADS,
         _ => LONG_COLUMN_THREADS,
     })
 }
@@ -52,7 +52,7 @@ pub(super) struct JacobiSvd {
     pub v_rows: Option<GpuArray>,
 }
 
-/// Makes columns of scaled matrices, the rows of `w` of [`padded`] length, orthonormal by rotations from the right.
+/// Makes columns of scaled matrices, the rows of `w` of [`padded_length`] length, orthonormal by rotations from the right.
 /// Columns that are as nothing become zeros.
 ///
 /// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,
@@ -61,15 +61,15 @@ pub(super) struct JacobiSvd {
 /// SVD algorithm, SIAM J. Matrix Anal. Appl. 29, 2008, but by eigenvectors rather than by a QR factorization.
 pub(super) fn one_sided_jacobi(
     w: &GpuArray,
-    report: &Report,
+    report: &KernelReport,
     limits: IterationLimits,
     has_v_rows: bool,
 ) -> Result<JacobiSvd> {
     let [count, n, m] = [0, 1, 2].map(|axis| w.shape()[axis]);
-    let norms = empty(w, &[count, n], w.dtype().real_part())?;
+    let norms = empty_like(w, &[count, n], w.dtype().real_part())?;
     let v_rows = match has_v_rows {
-        _ if n > FEW_COLUMNS && w.size() > 0 => prepare(w, limits, has_v_rows)?,
-        true => Some(identities(w.context(), &[count, n, padded_length(n)], w.dtype())?),
+        _ if n > FEW_COLUMNS && w.size() > 0 => presort_columns(w, limits, has_v_rows)?,
+        true => Some(identity_matrices(w.context(), &[count, n, padded_length(n)], w.dtype())?),
         false => None,
     };
     if w.size() == 0 {
@@ -77,29 +77,29 @@ pub(super) fn one_sided_jacobi(
     }
     let group = match m {
         0..=16 if n <= 16 => 8,
-        0..=LONG_COLUMN => WARP,
+        0..=LONG_COLUMN => WARP_THREADS,
         _ => LONG_COLUMN_THREADS,
     };
-    let pairs = n.div_ceil(2).min(256 / group.min(WARP));
-    let pairs = (pairs * group).next_multiple_of(WARP) / group;
-    let tolerance = epsilon(w.dtype()) * (4.0 + (m as f64).sqrt());
+    let pairs = n.div_ceil(2).min(256 / group.min(WARP_THREADS));
+    let pairs = (pairs * group).next_multiple_of(WARP_THREADS) / group;
+    let tolerance = machine_epsilon(w.dtype()) * (4.0 + (m as f64).sqrt());
     let columns = JacobiColumns { w, v_rows, tolerance, group, pairs };
     columns.sweep_until_orthogonal(report, limits.sweeps)?;
-    columns.normalize(&norms, report)?;
+    columns.normalize_columns(&norms, report)?;
     Ok(JacobiSvd { norms, v_rows: columns.v_rows })
 }
 
 /// Makes columns nearly orthogonal, the longest first, in place; the rotations that did it, if they are wanted.
 ///
 /// By the eigenvectors of A^H A, which lose half of the digits and leave few rotations.
-fn prepare(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
+fn presort_columns(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
     let (count, n) = (w.shape()[0], w.shape()[1]);
     let wide = w.to_dtype(w.dtype().promote(DType::F64))?;
-    let product = conjugated(&wide)?.matmul(&transposed(&wide)?)?;
-    let Some(vectors) = decompose(&product, Triangle::Lower, limits, true)?.vectors else { return Ok(None) };
-    let turn = transposed(&vectors.flip(Some(&[-1]))?)?.to_dtype(w.dtype())?;
+    let product = conjugate(&wide)?.matmul(&matrix_transpose(&wide)?)?;
+    let Some(vectors) = decompose_hermitian(&product, Triangle::Lower, limits, true)?.vectors else { return Ok(None) };
+    let turn = matrix_transpose(&vectors.flip(Some(&[-1]))?)?.to_dtype(w.dtype())?;
     let v_rows = match has_v_rows {
-        true => Some(zeros(w, &[count, n, padded_length(n)], w.dtype())?),
+        true => Some(zeros_like(w, &[count, n, padded_length(n)], w.dtype())?),
         false => None,
     };
     if let Some(v_rows) = &v_rows {
@@ -110,32 +110,36 @@ fn prepare(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Op
 }
 
 impl JacobiColumns<'_> {
-    fn step(&self, step: LinalgStep, group: usize) -> Result<LinalgKernel> {
-        let kernel = Linalg { group: group as u16, ..Linalg::new(self.w.dtype(), step) };
-        LinalgKernel::of(self.w.context(), kernel)
+    fn jacobi_step_kernel(&self, step: LinalgStep, group: usize) -> Result<LinalgKernel> {
+        let kernel = LinalgSpec { group: group as u16, ..LinalgSpec::new(self.w.dtype(), step) };
+        LinalgKernel::compile_kernel(self.w.context(), kernel)
     }
 
     /// Rotates columns until all are orthogonal.
-    fn sweep_until_orthogonal(&self, report: &Report, sweeps: usize) -> Result<()> {
+    fn sweep_until_orthogonal(&self, report: &KernelReport, sweeps: usize) -> Result<()> {
         let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
         let length = self.v_rows.as_ref().map_or(0, |v_rows| v_rows.shape()[2]);
         let tolerance = KernelArg::Real(self.w.dtype().real_part(), self.tolerance);
         let arguments = [self.w.into(), m.into(), n.into(), self.v_rows.as_ref().into(), length.into(), tolerance];
         if n <= FEW_COLUMNS || (count >= MANY_MATRICES && n <= MANY_COLUMNS) {
-            let group = self.group.min(WARP);
+            let group = self.group.min(WARP_THREADS);
             let all = [&arguments[..], &[sweeps.into(), (&report.0).into()]].concat();
-            return self.step(LinalgStep::OneSidedJacobi, group)?.launch([count, 1], [group, self.pairs], &all);
+            return self.jacobi_step_kernel(LinalgStep::OneSidedJacobi, group)?.launch_2d(
+                [count, 1],
+                [group, self.pairs],
+                &all,
+            );
         }
-        let step = self.step(LinalgStep::OneSidedJacobiRound, self.group)?;
-        let (even, turned) = (n.next_multiple_of(2), zeros(self.w, &[1], DType::I32)?);
+        let step = self.jacobi_step_kernel(LinalgStep::OneSidedJacobiRound, self.group)?;
+        let (even, turned) = (n.next_multiple_of(2), zeros_like(self.w, &[1], DType::I32)?);
         for _ in 0..sweeps {
             if self.is_orthogonal()? {
                 return Ok(());
             }
-            turned.clear()?;
+            turned.memset_zero()?;
             for round in 0..even - 1 {
                 let all = [&arguments[..], &[round.into(), (&turned).into()]].concat();
-                step.launch([count, even / 2], [self.group, 1], &all)?;
+                step.launch_2d([count, even / 2], [self.group, 1], &all)?;
             }
             if read_first_i32(&turned)? == 0 {
                 return Ok(());
@@ -148,19 +152,19 @@ impl JacobiColumns<'_> {
     fn is_orthogonal(&self) -> Result<bool> {
         let real = self.w.dtype().real_part();
         let squares = self.w.unary(Op::Absolute)?.unary(Op::Square)?;
-        let norms = reduce_axis(&squares, Reduction::Sum, -1, true)?.unary(Op::Sqrt)?;
-        let divisors = select(&norms.binary(Op::Greater, 0)?, &norms, scalar_arg(real, 1.0))?;
+        let norms = reduce_axis(&squares, ReductionOp::Sum, -1, true)?.unary(Op::Sqrt)?;
+        let divisors = where_select(&norms.binary(Op::Greater, 0)?, &norms, scalar_arg(real, 1.0))?;
         let unit = self.w.binary(Op::TrueDivide, &divisors)?;
-        let cosines = conjugated(&unit)?.matmul(&transposed(&unit)?)?.unary(Op::Absolute)?;
-        cosines.diagonal(0, -2, -1)?.clear()?;
+        let cosines = conjugate(&unit)?.matmul(&matrix_transpose(&unit)?)?.unary(Op::Absolute)?;
+        cosines.diagonal(0, -2, -1)?.memset_zero()?;
         Ok(!any_true(&cosines.binary(Op::Greater, scalar_arg(real, self.tolerance))?)?)
     }
 
-    fn normalize(&self, norms: &GpuArray, report: &Report) -> Result<()> {
+    fn normalize_columns(&self, norms: &GpuArray, report: &KernelReport) -> Result<()> {
         let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
-        let rows = if self.group > WARP { 1 } else { self.pairs };
+        let rows = if self.group > WARP_THREADS { 1 } else { self.pairs };
         let arguments = [self.w.into(), m.into(), n.into(), norms.into(), (&report.0).into()];
-        let step = self.step(LinalgStep::NormalizeColumns, self.group)?;
-        step.launch([count, n.div_ceil(rows).min(65535)], [self.group, rows], &arguments)
+        let step = self.jacobi_step_kernel(LinalgStep::NormalizeColumns, self.group)?;
+        step.launch_2d([count, n.div_ceil(rows).min(65535)], [self.group, rows], &arguments)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::factorizations::Triangle;
 use super::launch::{LinalgKernel, grid_for_parts};
-use super::matrices::{empty, read_first_i32, zeros};
+use super::matrices::{empty_like, read_first_i32, zeros_like};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
@@ -16,50 +16,50 @@ const SORT_THREADS: usize = 64;
 
 /// What kernels report about a stack, as bits.
 #[derive(Debug, Clone)]
-pub(super) struct Report(pub GpuArray);
+pub(super) struct KernelReport(pub GpuArray);
 
-impl Report {
+impl KernelReport {
     /// What was reported so far; waits.
-    pub(super) fn read(&self) -> Result<i32> {
+    pub(super) fn read_report(&self) -> Result<i32> {
         read_first_i32(&self.0)
     }
 }
 
 /// What matrices were scaled by.
-pub(super) struct Scaling {
+pub(super) struct MatrixScaling {
     /// Exponents of powers of two, one of each matrix.
     exponents: GpuArray,
-    pub report: Report,
+    pub report: KernelReport,
 }
 
-impl Scaling {
+impl MatrixScaling {
     /// Scales matrices in place by powers of two that bring their largest parts to [0.5, 1), so that squares neither
     /// overflow nor vanish. Of Hermitian matrices one triangle is read and the other one is written.
     pub(super) fn new(a: &GpuArray, triangle: Option<Triangle>) -> Result<Self> {
         let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
-        let scaling = Self::none(a)?;
+        let scaling = Self::identity_scaling(a)?;
         if a.size() > 0 {
             let triangle: usize = match triangle {
                 None => 0,
                 Some(Triangle::Lower) => 1,
                 Some(Triangle::Upper) => 2,
             };
-            let sizes = zeros(a, &[count], DType::U64)?;
+            let sizes = zeros_like(a, &[count], DType::U64)?;
             let [measure, scale] = [LinalgStep::MaxNorms, LinalgStep::ScaleMatrices]
                 .map(|step| LinalgKernel::new(a.context(), a.dtype(), step));
             let (grid, all) = (grid_for_parts(count, m, WARP_BLOCK[1] * ROWS_PER_WARP), (&sizes).into());
-            measure?.launch(grid, WARP_BLOCK, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
+            measure?.launch_2d(grid, WARP_BLOCK, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
             let Self { exponents, report } = &scaling;
             let values = [a.into(), m.into(), n.into(), triangle.into(), all, exponents.into(), (&report.0).into()];
-            scale?.launch(grid, WARP_BLOCK, &values)?;
+            scale?.launch_2d(grid, WARP_BLOCK, &values)?;
         }
         Ok(scaling)
     }
 
     /// That of matrices, the first axis of `like`, which are as they were.
-    pub(super) fn none(like: &GpuArray) -> Result<Self> {
-        let exponents = zeros(like, &like.shape()[..1], DType::I32)?;
-        Ok(Self { exponents, report: Report(zeros(like, &[1], DType::I32)?) })
+    pub(super) fn identity_scaling(like: &GpuArray) -> Result<Self> {
+        let exponents = zeros_like(like, &like.shape()[..1], DType::I32)?;
+        Ok(Self { exponents, report: KernelReport(zeros_like(like, &[1], DType::I32)?) })
     }
 
     /// Values of the matrices, of elements of `dtype`, in order and scaled back; the place that each goes to.
@@ -71,7 +71,7 @@ impl Scaling {
     ) -> Result<(GpuArray, GpuArray)> {
         let (count, n) = (values.shape()[0], values.shape()[1]);
         let (sort_values, places) =
-            (empty(values, values.shape(), values.dtype())?, empty(values, values.shape(), DType::I32)?);
+            (empty_like(values, values.shape(), values.dtype())?, empty_like(values, values.shape(), DType::I32)?);
         if values.size() > 0 {
             let step = LinalgKernel::new(values.context(), dtype, LinalgStep::SortValues)?;
             let values = [
@@ -82,31 +82,31 @@ impl Scaling {
                 (&sort_values).into(),
                 (&places).into(),
             ];
-            step.launch(grid_for_parts(count, n, SORT_THREADS), [SORT_THREADS, 1], &values)?;
+            step.launch_2d(grid_for_parts(count, n, SORT_THREADS), [SORT_THREADS, 1], &values)?;
         }
         Ok((sort_values, places))
     }
 
     /// Scales the parts of eigenvalues of matrices of `dtype` back, in place.
-    pub(super) fn unscale(&self, reals: &GpuArray, imags: &GpuArray, dtype: DType) -> Result<()> {
+    pub(super) fn unscale_eigenvalues(&self, reals: &GpuArray, imags: &GpuArray, dtype: DType) -> Result<()> {
         let (count, n) = (reals.shape()[0], reals.shape()[1]);
         if reals.size() == 0 {
             return Ok(());
         }
         let step = LinalgKernel::new(reals.context(), dtype, LinalgStep::UnscaleEigenvalues)?;
-        step.launch([count, 1], [64, 1], &[reals.into(), imags.into(), n.into(), (&self.exponents).into()])
+        step.launch_2d([count, 1], [64, 1], &[reals.into(), imags.into(), n.into(), (&self.exponents).into()])
     }
 }
 
 /// The first `m` elements of the rows of stacks as columns at the places of their values.
 pub(super) fn permuted_columns(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
     let [count, n, length] = [0, 1, 2].map(|axis| rows.shape()[axis]);
-    let vectors = empty(rows, &[count, m, n], rows.dtype())?;
+    let vectors = empty_like(rows, &[count, m, n], rows.dtype())?;
     if vectors.size() > 0 {
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::PermuteVectors)?;
         let threads = if m > 64 { LINALG_THREADS as usize } else { 64 };
         let values = [rows.into(), n.into(), m.into(), length.into(), places.into(), (&vectors).into()];
-        step.launch([count, n.min(65535)], [threads, 1], &values)?;
+        step.launch_2d([count, n.min(65535)], [threads, 1], &values)?;
     }
     Ok(vectors)
 }

@@ -4,8 +4,8 @@
 //! matrix. All matrices are stacks in C order, changed in place.
 
 use super::launch::LinalgKernel;
-use super::matrices::{empty, identities, read_first_i32, transposed, zeros};
-use super::scaling::Report;
+use super::matrices::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};
+use super::scaling::KernelReport;
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::Order;
@@ -18,7 +18,7 @@ use rtcg_codegen::{DType, WeakScalar};
 const ITERATIONS_PER_LAUNCH: usize = 16;
 
 /// What is left of matrices in their Schur form beside that form itself.
-pub(super) struct Schur {
+pub(super) struct SchurFactors {
     /// Real and imaginary parts of the eigenvalues.
     pub reals: GpuArray,
     pub imags: GpuArray,
@@ -29,17 +29,17 @@ pub(super) struct Schur {
 /// Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2) in place, and their product.
 fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
     let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
-    let vectors = empty(a, &[count, n + 1], dtype)?;
+    let vectors = empty_like(a, &[count, n + 1], dtype)?;
     let rows = if products.is_some() { 2 * n } else { n };
     let column = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergColumn)?;
     let left = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergLeft)?;
     let right = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergRight)?;
     for k in 0..n.saturating_sub(2) {
         let own = [a.into(), n.into(), k.into(), (&vectors).into()];
-        column.launch([count, 1], [if n > 64 { 256 } else { 64 }, 1], &own)?;
-        left.launch([count, (n - 1 - k).div_ceil(64)], [64, 1], &own)?;
+        column.launch_2d([count, 1], [if n > 64 { 256 } else { 64 }, 1], &own)?;
+        left.launch_2d([count, (n - 1 - k).div_ceil(64)], [64, 1], &own)?;
         let [matrices, length, k, vectors] = own;
-        right.launch([count, rows.div_ceil(4)], [32, 4], &[matrices, length, k, vectors, products.into()])?;
+        right.launch_2d([count, rows.div_ceil(4)], [32, 4], &[matrices, length, k, vectors, products.into()])?;
     }
     Ok(())
 }
@@ -50,19 +50,24 @@ fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
 /// eigenvalues, and with Wilkinson's shift for complex ones (Golub and Van Loan, Matrix Computations, 7.5; Wilkinson and
 /// Reinsch, Handbook for Automatic Computation II, 1971, hqr2 and comqr). Without vectors only the eigenvalues are
 /// found. Reads whether iterations are left every few of them.
-pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vectors: bool) -> Result<Schur> {
+pub(super) fn reduce_to_schur(
+    a: &GpuArray,
+    report: &KernelReport,
+    iterations: usize,
+    has_vectors: bool,
+) -> Result<SchurFactors> {
     let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
-    let parts = || zeros(a, &[count, n], dtype.real_part());
+    let parts = || zeros_like(a, &[count, n], dtype.real_part());
     let (reals, imags) = (parts()?, parts()?);
-    let products = if has_vectors { Some(identities(ctx, a.shape(), dtype)?) } else { None };
+    let products = if has_vectors { Some(identity_matrices(ctx, a.shape(), dtype)?) } else { None };
     if a.size() == 0 {
-        return Ok(Schur { reals, imags, vectors: products });
+        return Ok(SchurFactors { reals, imags, vectors: products });
     }
     make_hessenberg(a, products.as_ref())?;
-    let vectors = products.map(|products| transposed(&products)?.copy(Some(Order::C))).transpose()?;
-    let states = zeros(a, &[count, LINALG_STATE], DType::I32)?;
+    let vectors = products.map(|products| matrix_transpose(&products)?.copy(Some(Order::C))).transpose()?;
+    let states = zeros_like(a, &[count, LINALG_STATE], DType::I32)?;
     states.index(&[Index::Ellipsis, Index::At(0)])?.fill(Scalar::Weak(WeakScalar::Int(n as i128 - 1)))?;
-    let (lists, left) = (empty(a, &[count, 3 * n], dtype)?, empty(a, &[1], DType::I32)?);
+    let (lists, left) = (empty_like(a, &[count, 3 * n], dtype)?, empty_like(a, &[1], DType::I32)?);
     let threads = match n {
         0..=16 => 32,
         17..=256 => 64,
@@ -87,16 +92,16 @@ pub(super) fn reduce(a: &GpuArray, report: &Report, iterations: usize, has_vecto
     loop {
         for round in 0..rounds {
             if round + 1 == rounds {
-                left.clear()?;
+                left.memset_zero()?;
             }
-            iterate.launch([count, 1], [threads, 1], &arguments)?;
+            iterate.launch_2d([count, 1], [threads, 1], &arguments)?;
             if let Some(vectors) = &vectors {
                 let lists = [a.into(), n.into(), (&states).into(), (&lists).into(), vectors.into()];
-                apply.launch([count, (2 * n).div_ceil(64)], [64, 1], &lists)?;
+                apply.launch_2d([count, (2 * n).div_ceil(64)], [64, 1], &lists)?;
             }
         }
         if read_first_i32(&left)? == 0 {
-            return Ok(Schur { reals, imags, vectors });
+            return Ok(SchurFactors { reals, imags, vectors });
         }
     }
 }

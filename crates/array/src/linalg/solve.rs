@@ -1,17 +1,17 @@
 //! Systems of equations, inverses and determinants, by LU factors.
 
-use super::lu::Lu;
+use super::lu::LuFactors;
 use super::matrices::{
-    any_true, copy_to_stack, float_dtype, identities, reduce_axis, rows_and_columns, scalar_arg, select, square_extent,
-    stack_of, stacked, unstacked,
+    any_true, copy_to_stack, float_dtype, identity_matrices, reduce_axis, rows_and_columns, scalar_arg, square_extent,
+    stack_axes, stack_shape, unstack_axes, where_select,
 };
-use super::trsm::PANEL;
+use super::trsm::PANEL_ROWS;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
-use crate::layout::{Order, Tuple, broadcast_shapes};
+use crate::layout::{Order, PythonTuple, broadcast_shapes};
 use crate::scalar::Scalar;
 use crate::views::Index;
-use rtcg_codegen::array::{Op, Reduction};
+use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 
 /// Signs and logarithms of the sizes of determinants.
@@ -25,11 +25,11 @@ pub struct SlogDet {
 
 /// Solutions of stacks of one shape, and which matrices are singular.
 fn solve_stacks(a: &GpuArray, b: &GpuArray, dtype: DType) -> Result<(GpuArray, GpuArray)> {
-    let lu = Lu::new(copy_to_stack(a, dtype)?)?;
+    let lu = LuFactors::new(copy_to_stack(a, dtype)?)?;
     let x = copy_to_stack(b, dtype)?;
     let is_zero = lu.factors.diagonal(0, -2, -1)?.binary(Op::Equal, 0)?;
-    let is_singular = reduce_axis(&is_zero, Reduction::Any, -1, false)?;
-    lu.solve(&x)?;
+    let is_singular = reduce_axis(&is_zero, ReductionOp::Any, -1, false)?;
+    lu.solve_in_place(&x)?;
     Ok((x.reshape_to(b.shape(), Order::C)?, is_singular))
 }
 
@@ -40,19 +40,19 @@ fn check_not_singular((x, is_singular): (GpuArray, GpuArray)) -> Result<GpuArray
 
 fn inverse_stacks(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     let (n, dtype) = (square_extent(a)?, float_dtype(&[a.dtype()])?);
-    solve_stacks(a, &identities(a.context(), &[n, n], dtype)?.broadcast_to(a.shape())?, dtype)
+    solve_stacks(a, &identity_matrices(a.context(), &[n, n], dtype)?.broadcast_to(a.shape())?, dtype)
 }
 
 /// The diagonals of LU factors, and the signs of the exchanges of rows.
 fn diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     let (n, dtype) = (square_extent(a)?, float_dtype(&[a.dtype()])?);
-    let lu = Lu::new(copy_to_stack(a, dtype)?)?;
+    let lu = LuFactors::new(copy_to_stack(a, dtype)?)?;
     let int = |value| Scalar::Weak(WeakScalar::Int(value));
     let places = GpuArray::empty(a.context(), &[n], DType::I32, Order::C)?;
     places.fill_range(int(0), int(1))?;
-    let is_exchanged = lu.pivots.binary(Op::NotEqual, &places.binary(Op::Remainder, PANEL as i64)?)?;
-    let is_odd = reduce_axis(&is_exchanged, Reduction::Sum, -1, false)?.binary(Op::Remainder, 2)?;
-    let sign = select(&is_odd, scalar_arg(dtype, -1.0), scalar_arg(dtype, 1.0))?;
+    let is_exchanged = lu.pivots.binary(Op::NotEqual, &places.binary(Op::Remainder, PANEL_ROWS as i64)?)?;
+    let is_odd = reduce_axis(&is_exchanged, ReductionOp::Sum, -1, false)?.binary(Op::Remainder, 2)?;
+    let sign = where_select(&is_odd, scalar_arg(dtype, -1.0), scalar_arg(dtype, 1.0))?;
     Ok((lu.factors.diagonal(0, -2, -1)?, sign))
 }
 
@@ -70,7 +70,7 @@ impl GpuArray {
         let given = b;
         let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
         let mismatch = || {
-            let (a, b) = (Tuple(self.shape()), Tuple(given.shape()));
+            let (a, b) = (PythonTuple(self.shape()), PythonTuple(given.shape()));
             ArrayError::value(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
         };
         let columns = match b.shape() {
@@ -78,9 +78,9 @@ impl GpuArray {
             _ => return Err(mismatch()),
         };
         rows_and_columns(&b)?;
-        let stack = broadcast_shapes([stack_of(self), stack_of(&b)].into_iter()).ok_or_else(mismatch)?;
-        let a = self.broadcast_to(&stacked(&stack, &[n, n]))?;
-        let b = b.broadcast_to(&stacked(&stack, &[n, columns]))?;
+        let stack = broadcast_shapes([stack_axes(self), stack_axes(&b)].into_iter()).ok_or_else(mismatch)?;
+        let a = self.broadcast_to(&stack_shape(&stack, &[n, n]))?;
+        let b = b.broadcast_to(&stack_shape(&stack, &[n, columns]))?;
         let x = check_not_singular(solve_stacks(&a, &b, float_dtype(&[a.dtype(), b.dtype()])?)?)?;
         if is_vector { x.index(&[Index::Ellipsis, Index::At(0)]) } else { Ok(x) }
     }
@@ -99,8 +99,8 @@ impl GpuArray {
     /// When matrices are not square, and for elements that cannot be factored.
     pub fn inv_or_nan(&self) -> Result<GpuArray> {
         let (x, is_singular) = inverse_stacks(self)?;
-        let is_singular = is_singular.reshape_to(&stacked(stack_of(self), &[1, 1]), Order::C)?;
-        select(&is_singular, scalar_arg(x.dtype(), f64::NAN), &x)
+        let is_singular = is_singular.reshape_to(&stack_shape(stack_axes(self), &[1, 1]), Order::C)?;
+        where_select(&is_singular, scalar_arg(x.dtype(), f64::NAN), &x)
     }
 
     /// Determinants; does not wait.
@@ -109,8 +109,8 @@ impl GpuArray {
     /// As [`GpuArray::inv_or_nan`].
     pub fn det(&self) -> Result<GpuArray> {
         let (diagonals, sign) = diagonals_and_signs(self)?;
-        let product = reduce_axis(&diagonals, Reduction::Product, -1, false)?;
-        unstacked(&product.binary(Op::Multiply, &sign)?, stack_of(self))
+        let product = reduce_axis(&diagonals, ReductionOp::Product, -1, false)?;
+        unstack_axes(&product.binary(Op::Multiply, &sign)?, stack_axes(self))
     }
 
     /// Signs and logarithms of the sizes of determinants, which neither overflow nor vanish; does not wait.
@@ -122,13 +122,13 @@ impl GpuArray {
         let size = diagonals.unary(Op::Absolute)?;
         let direction = if diagonals.dtype().is_complex() {
             let direction = diagonals.binary(Op::TrueDivide, &size)?;
-            select(&size.binary(Op::Equal, 0)?, scalar_arg(diagonals.dtype(), 0.0), &direction)?
+            where_select(&size.binary(Op::Equal, 0)?, scalar_arg(diagonals.dtype(), 0.0), &direction)?
         } else {
             diagonals.unary(Op::Sign)?
         };
-        let sign = sign.binary(Op::Multiply, &reduce_axis(&direction, Reduction::Product, -1, false)?)?;
-        let log = reduce_axis(&size.unary(Op::Log)?, Reduction::Sum, -1, false)?;
-        let stack = stack_of(self);
-        Ok(SlogDet { sign: unstacked(&sign, stack)?, log: unstacked(&log, stack)? })
+        let sign = sign.binary(Op::Multiply, &reduce_axis(&direction, ReductionOp::Product, -1, false)?)?;
+        let log = reduce_axis(&size.unary(Op::Log)?, ReductionOp::Sum, -1, false)?;
+        let stack = stack_axes(self);
+        Ok(SlogDet { sign: unstack_axes(&sign, stack)?, log: unstack_axes(&log, stack)? })
     }
 }

@@ -4,19 +4,19 @@ use super::factorizations::Triangle;
 use super::householder::QrFactors;
 use super::iteration_limits::IterationLimits;
 use super::matrices::{
-    adjoint, conjugated, float_dtype, rows_and_columns, scalar_arg, select, stack_of, stacked, submatrix, transposed,
-    unstacked, zeros,
+    conjugate, conjugate_transpose, float_dtype, matrix_transpose, rows_and_columns, scalar_arg, stack_axes,
+    stack_shape, submatrix, unstack_axes, where_select, zeros_like,
 };
 use super::one_sided_jacobi::{one_sided_jacobi, padded_length};
-use super::scaling::{Scaling, permuted_columns};
+use super::scaling::{MatrixScaling, permuted_columns};
 use crate::array::GpuArray;
-use crate::elementwise::binary;
+use crate::elementwise::binary_with_shortcuts;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::reduce::ReduceOptions;
 use crate::scalar::Scalar;
 use rtcg_codegen::WeakScalar;
-use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, Reduction};
+use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, ReductionOp};
 
 /// A = U diag(S) V^H.
 #[derive(Debug, Clone)]
@@ -39,11 +39,11 @@ struct TallSvd {
 /// The columns of tall matrices, or the conjugated rows of wide ones, as rows that are filled up with zeros.
 fn zero_padded(a: &GpuArray) -> Result<GpuArray> {
     let [m, n] = rows_and_columns(a)?;
-    let columns = if m < n { conjugated(a)? } else { transposed(a)? };
+    let columns = if m < n { conjugate(a)? } else { matrix_transpose(a)? };
     let [n, m] = rows_and_columns(&columns)?;
-    let w = zeros(a, &stacked(stack_of(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
+    let w = zeros_like(a, &stack_shape(stack_axes(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
     submatrix(&w, 0..n, 0..m)?.assign(&columns)?;
-    w.reshape_to(&stacked(&[stack_of(a).iter().product()], &[n, padded_length(m)]), Order::C)
+    w.reshape_to(&stack_shape(&[stack_axes(a).iter().product()], &[n, padded_length(m)]), Order::C)
 }
 
 /// Orthonormal columns, of which the last ones may be zero, with others in place of those and up to a number.
@@ -58,8 +58,8 @@ fn complete_basis(u: GpuArray, columns: usize, is_of_full_rank: bool) -> Result<
         first.assign(&u)?;
     } else {
         let options = ReduceOptions { axes: Some(&[1]), keepdims: true, ..Default::default() };
-        let is_there = u.binary(Op::NotEqual, 0)?.reduce(Reduction::Any, options)?;
-        first.assign(&select(&is_there, &u, &first)?)?;
+        let is_there = u.binary(Op::NotEqual, 0)?.reduce(ReductionOp::Any, options)?;
+        first.assign(&where_select(&is_there, &u, &first)?)?;
     }
     Ok(whole)
 }
@@ -73,10 +73,10 @@ fn decompose_tall(
     has_vectors: bool,
 ) -> Result<TallSvd> {
     let n = w.shape()[1];
-    let scaling = Scaling::new(w, None)?;
+    let scaling = MatrixScaling::new(w, None)?;
     let found = one_sided_jacobi(w, &scaling.report, limits, has_vectors)?;
     let (values, places) = scaling.sort_values(&found.norms, w.dtype(), true)?;
-    let report = if w.size() > 0 { scaling.report.read()? } else { 0 };
+    let report = if w.size() > 0 { scaling.report.read_report()? } else { 0 };
     if report & (LINALG_NOT_FINITE | LINALG_NOT_CONVERGED) != 0 {
         return Err(ArrayError::linear_algebra("SVD did not converge"));
     }
@@ -98,8 +98,12 @@ impl GpuArray {
         let (found, is_wide) = self.svd_with(is_full, limits, true)?;
         let (u, v) = found.vectors.ok_or_else(|| ArrayError::value("svd: no vectors were made"))?;
         let (u, v) = if is_wide { (v, u) } else { (u, v) };
-        let stack = stack_of(self);
-        Ok(Svd { u: unstacked(&u, stack)?, s: unstacked(&found.values, stack)?, vh: unstacked(&adjoint(&v)?, stack)? })
+        let stack = stack_axes(self);
+        Ok(Svd {
+            u: unstack_axes(&u, stack)?,
+            s: unstack_axes(&found.values, stack)?,
+            vh: unstack_axes(&conjugate_transpose(&v)?, stack)?,
+        })
     }
 
     /// Singular values in descending order; waits.
@@ -107,7 +111,7 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn svdvals(&self, limits: IterationLimits) -> Result<GpuArray> {
-        unstacked(&self.svd_with(false, limits, false)?.0.values, stack_of(self))
+        unstack_axes(&self.svd_with(false, limits, false)?.0.values, stack_axes(self))
     }
 
     fn svd_with(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
@@ -121,20 +125,27 @@ impl GpuArray {
     /// As [`GpuArray::eigh`].
     pub fn svd_of_hermitian(&self, limits: IterationLimits) -> Result<Svd> {
         let (values, vectors) = self.eigh(Triangle::Lower, limits)?;
-        let (stack, n) = (stack_of(self), self.shape()[self.ndim() - 1]);
-        let flat = |a: &GpuArray, axes: &[usize]| a.reshape_to(&stacked(&[stack.iter().product()], axes), Order::C);
+        let (stack, n) = (stack_axes(self), self.shape()[self.ndim() - 1]);
+        let flat = |a: &GpuArray, axes: &[usize]| a.reshape_to(&stack_shape(&[stack.iter().product()], axes), Order::C);
         let sizes = flat(&values.unary(Op::Absolute)?, &[n])?;
-        let (ascending, places) = Scaling::none(&sizes)?.sort_values(&sizes, vectors.dtype(), false)?;
+        let (ascending, places) =
+            MatrixScaling::identity_scaling(&sizes)?.sort_values(&sizes, vectors.dtype(), false)?;
         let from_last = Scalar::Weak(WeakScalar::Int(n as i128 - 1));
-        let places = binary(self.context(), Op::Subtract, from_last.into(), (&places).into(), None)?;
-        let signs = binary(self.context(), Op::Copysign, scalar_arg(values.dtype(), 1.0), (&values).into(), None)?;
+        let places = binary_with_shortcuts(self.context(), Op::Subtract, from_last.into(), (&places).into(), None)?;
+        let signs = binary_with_shortcuts(
+            self.context(),
+            Op::Copysign,
+            scalar_arg(values.dtype(), 1.0),
+            (&values).into(),
+            None,
+        )?;
         let turned = vectors.binary(Op::Multiply, &signs.expand_dims(&[-2])?)?;
         let in_order = |columns: &GpuArray| -> Result<GpuArray> {
-            let rows = transposed(&flat(columns, &[n, n])?)?.copy(Some(Order::C))?;
-            unstacked(&permuted_columns(&rows, &places, n)?, stack)
+            let rows = matrix_transpose(&flat(columns, &[n, n])?)?.copy(Some(Order::C))?;
+            unstack_axes(&permuted_columns(&rows, &places, n)?, stack)
         };
-        let s = unstacked(&ascending.flip(Some(&[-1]))?.copy(Some(Order::C))?, stack)?;
-        Ok(Svd { u: in_order(&vectors)?, s, vh: adjoint(&in_order(&turned)?)? })
+        let s = unstack_axes(&ascending.flip(Some(&[-1]))?.copy(Some(Order::C))?, stack)?;
+        Ok(Svd { u: in_order(&vectors)?, s, vh: conjugate_transpose(&in_order(&turned)?)? })
     }
 
     /// The singular values of [`GpuArray::svd_of_hermitian`]; waits.

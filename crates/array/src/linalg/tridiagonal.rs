@@ -3,11 +3,11 @@
 use super::divide_and_conquer;
 use super::householder::{ApplyQ, apply_q};
 use super::launch::LinalgKernel;
-use super::matrices::{copy_to_stack, empty, submatrix, transposed, zeros};
-use super::scaling::Scaling;
+use super::matrices::{copy_to_stack, empty_like, matrix_transpose, submatrix, zeros_like};
+use super::scaling::MatrixScaling;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{Linalg, LinalgStep, Op};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
 
 /// Warps of a block.
 const WARPS_PER_BLOCK: usize = 8;
@@ -54,15 +54,15 @@ impl<'a> TridiagonalPanel<'a> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
         let (warps, rows) =
             if a.context().device_info().is_simd_cpu() { (1, 32) } else { (WARPS_PER_BLOCK, WARPS_PER_BLOCK) };
-        let kernel = |step| Linalg { group: warps as u16, ..Linalg::new(dtype, step) };
+        let kernel = |step| LinalgSpec { group: warps as u16, ..LinalgSpec::new(dtype, step) };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
-        let (real, pairs) = (dtype.real_part(), column.pairs());
+        let (real, pairs) = (dtype.real_part(), column.n_reflector_pairs());
         let two = 2 * pairs;
         let result = Tridiagonal {
-            diagonals: zeros(a, &[count, n], real)?,
-            subdiagonals: zeros(a, &[count, n], real)?,
-            taus: zeros(a, &[count, n], dtype)?,
+            diagonals: zeros_like(a, &[count, n], real)?,
+            subdiagonals: zeros_like(a, &[count, n], real)?,
+            taus: zeros_like(a, &[count, n], dtype)?,
         };
         Ok(Self {
             matrices: a,
@@ -70,17 +70,17 @@ impl<'a> TridiagonalPanel<'a> {
             warps,
             rows,
             result,
-            left: empty(a, &[count, two, n], dtype)?,
-            right: empty(a, &[count, two, n], dtype)?,
-            inner: empty(a, &[count, two], dtype)?,
-            products: empty(a, &[count, n], dtype)?,
-            parts: empty(a, &[count, n.div_ceil(rows)], real)?,
-            column: empty(a, &[count, n], dtype)?,
-            squares: empty(a, &[count, n.div_ceil(ROWS_PER_BLOCK)], real)?,
+            left: empty_like(a, &[count, two, n], dtype)?,
+            right: empty_like(a, &[count, two, n], dtype)?,
+            inner: empty_like(a, &[count, two], dtype)?,
+            products: empty_like(a, &[count, n], dtype)?,
+            parts: empty_like(a, &[count, n.div_ceil(rows)], real)?,
+            column: empty_like(a, &[count, n], dtype)?,
+            squares: empty_like(a, &[count, n.div_ceil(ROWS_PER_BLOCK)], real)?,
             steps: [
-                LinalgKernel::of(a.context(), column)?,
-                LinalgKernel::of(a.context(), product)?,
-                LinalgKernel::of(a.context(), update)?,
+                LinalgKernel::compile_kernel(a.context(), column)?,
+                LinalgKernel::compile_kernel(a.context(), product)?,
+                LinalgKernel::compile_kernel(a.context(), update)?,
             ],
         })
     }
@@ -105,11 +105,11 @@ impl<'a> TridiagonalPanel<'a> {
             (&self.column).into(),
             (&self.squares).into(),
         ];
-        self.steps[0].launch([count, (n - k).div_ceil(ROWS_PER_BLOCK)], [ROWS_PER_BLOCK * self.warps, 1], &arguments)
+        self.steps[0].launch_2d([count, (n - k).div_ceil(ROWS_PER_BLOCK)], [ROWS_PER_BLOCK * self.warps, 1], &arguments)
     }
 
     /// The reflector of that column, and the products of its vector.
-    fn reflect(&self, k: usize, i: usize) -> Result<()> {
+    fn apply_reflector(&self, k: usize, i: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let arguments = [
             self.matrices.into(),
@@ -128,7 +128,7 @@ impl<'a> TridiagonalPanel<'a> {
             (n - k).div_ceil(ROWS_PER_BLOCK).into(),
         ];
         let strips = (n - k - 1).div_ceil(self.rows) + (2 * i).div_ceil(self.rows);
-        self.steps[1].launch([count, strips], [32, self.warps], &arguments)
+        self.steps[1].launch_2d([count, strips], [32, self.warps], &arguments)
     }
 
     /// The columns from `start` on, as many as a panel has, and the update of what is right of and below them.
@@ -138,7 +138,7 @@ impl<'a> TridiagonalPanel<'a> {
         for k in start..end {
             self.make_column(k, k - start, false)?;
             if k < n - 1 {
-                self.reflect(k, k - start)?;
+                self.apply_reflector(k, k - start)?;
             }
         }
         if end == n {
@@ -146,16 +146,16 @@ impl<'a> TridiagonalPanel<'a> {
         }
         self.make_column(end, end - start, true)?;
         if self.warps == 1 {
-            return self.update(end);
+            return self.update_trailing(end);
         }
         let [left, right] = [&self.left, &self.right].map(|rows| submatrix(rows, 0..2 * self.pairs, end..n));
-        let change = transposed(&left?)?.matmul(&right?)?;
+        let change = matrix_transpose(&left?)?.matmul(&right?)?;
         submatrix(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
     }
 
     /// The update of the trailing matrix by a panel's reflectors, on a SIMD CPU: matrix products suit tensor cores, and
     /// this kernel suits products of so small a `k`.
-    fn update(&self, k: usize) -> Result<()> {
+    fn update_trailing(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let tiles = [(n - k).div_ceil(ROWS_PER_THREAD * WARPS_PER_BLOCK).min(65535), (n - k).div_ceil(32).min(65535)];
         let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
@@ -164,7 +164,7 @@ impl<'a> TridiagonalPanel<'a> {
 }
 
 /// Householder's method (Golub and Van Loan, Matrix Computations, 8.3.1), by panels.
-fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
+fn reduce_to_tridiagonal(a: &GpuArray) -> Result<Tridiagonal> {
     let reduction = TridiagonalPanel::new(a)?;
     (0..a.shape()[2]).step_by(reduction.pairs).try_for_each(|start| reduction.reduce_panel(start))?;
     Ok(reduction.result)
@@ -172,30 +172,30 @@ fn reduce(a: &GpuArray) -> Result<Tridiagonal> {
 
 impl Tridiagonal {
     /// Eigenvalues by bisection.
-    fn bisect(&self) -> Result<GpuArray> {
+    fn bisect_eigenvalues(&self) -> Result<GpuArray> {
         let d = &self.diagonals;
         let (count, n) = (d.shape()[0], d.shape()[1]);
-        let values = empty(d, &[count, n], d.dtype())?;
+        let values = empty_like(d, &[count, n], d.dtype())?;
         let step = LinalgKernel::new(d.context(), d.dtype(), LinalgStep::TridiagonalBisect)?;
         let arguments = [d.into(), (&self.subdiagonals).into(), n.into(), (&values).into()];
-        step.launch([count, n.div_ceil(32)], [32, 1], &arguments)?;
+        step.launch_2d([count, n.div_ceil(32)], [32, 1], &arguments)?;
         Ok(values)
     }
 }
 
 /// Eigenvalues in ascending order of scaled Hermitian matrices, scaled back; eigenvectors as columns.
-pub(super) fn eigenvalues(
+pub(super) fn hermitian_eigenvalues(
     a: &GpuArray,
-    scaling: &Scaling,
+    scaling: &MatrixScaling,
     iterations: usize,
     has_vectors: bool,
 ) -> Result<(GpuArray, Option<GpuArray>)> {
     let n = a.shape()[2];
-    let reduced = reduce(a)?;
+    let reduced = reduce_to_tridiagonal(a)?;
     if !has_vectors {
-        return Ok((scaling.sort_values(&reduced.bisect()?, a.dtype(), false)?.0, None));
+        return Ok((scaling.sort_values(&reduced.bisect_eigenvalues()?, a.dtype(), false)?.0, None));
     }
-    let (values, vectors) = divide_and_conquer::eigenvectors(&reduced, &scaling.report, iterations)?;
+    let (values, vectors) = divide_and_conquer::tridiagonal_eigenvectors(&reduced, &scaling.report, iterations)?;
     let (values, _) = scaling.sort_values(&values, a.dtype(), false)?;
     let vectors = copy_to_stack(&vectors, a.dtype())?;
     if n > 1 {

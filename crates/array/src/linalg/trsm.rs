@@ -1,14 +1,14 @@
 //! Triangular solves by blocks, with matrix products between the blocks.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
-use super::matrices::{steps, submatrix};
+use super::launch::{DEFAULT_BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
+use super::matrices::{element_strides, submatrix};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::array::{LINALG_PANEL, LINALG_RHS_PER_BLOCK, LINALG_WARP_RHS, LinalgStep};
 
 /// Rows of a block, and columns of a panel.
-pub(super) const PANEL: usize = LINALG_PANEL;
+pub(super) const PANEL_ROWS: usize = LINALG_PANEL;
 
 /// Which part of matrices is a triangle, and how it is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub(super) struct TrsmForm {
 }
 
 /// Solves triangular systems in place of their right sides; operands are stacks of any strides.
-pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: TrsmForm) -> Result<()> {
+pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: TrsmForm) -> Result<()> {
     let [count, n, columns] = [0, 1, 2].map(|axis| sides.shape()[axis]);
     if sides.size() == 0 {
         return Ok(());
@@ -31,14 +31,14 @@ pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: TrsmForm) -> R
         (LinalgStep::TrsmWarps, LINALG_WARP_RHS)
     };
     let step = LinalgKernel::new(sides.context(), sides.dtype(), step)?;
-    let mut starts: Vec<usize> = (0..n).step_by(PANEL).collect();
+    let mut starts: Vec<usize> = (0..n).step_by(PANEL_ROWS).collect();
     if form.is_upper {
         starts.reverse();
     }
     for start in starts {
-        let end = (start + PANEL).min(n);
+        let end = (start + PANEL_ROWS).min(n);
         let (x, own) = (submatrix(sides, start..end, 0..columns)?, submatrix(triangles, start..end, start..end)?);
-        let ([stack, row, column], [x_stack, x_row, x_column]) = (steps(&own), steps(&x));
+        let ([stack, row, column], [x_stack, x_row, x_column]) = (element_strides(&own), element_strides(&x));
         let values = [
             (&own).into(),
             stack.into(),
@@ -54,12 +54,12 @@ pub(super) fn solve(triangles: &GpuArray, sides: &GpuArray, form: TrsmForm) -> R
             (end - start).into(),
             columns.into(),
         ];
-        step.launch(grid_for_parts(count, columns, width), BLOCK, &values)?;
+        step.launch_2d(grid_for_parts(count, columns, width), DEFAULT_BLOCK, &values)?;
         let rest = if form.is_upper { 0..start } else { end..n };
         if !rest.is_empty() {
             let factor = submatrix(triangles, rest.clone(), start..end)?;
             let product = GemmUpdate { is_left_conjugated: form.is_conjugated, ..GemmUpdate::default() };
-            product.subtract(&submatrix(sides, rest, 0..columns)?, &factor, &x)?;
+            product.subtract_product(&submatrix(sides, rest, 0..columns)?, &factor, &x)?;
         }
     }
     Ok(())

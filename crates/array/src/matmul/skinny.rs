@@ -1,15 +1,15 @@
 //! Products with few rows or columns: which kernel, and how its blocks share the work.
 
 use super::tiles::supports_tiles;
-use super::{batch_offsets, outer};
+use super::{batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::Args;
+use crate::launch::PackedKernelArgs;
 use crate::runtime::DeviceInfo;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, Matmul, SKINNY_THREADS, SkinnyMatmul, matmul_sum_bytes};
+use rtcg_codegen::array::{ArrayKernel, MatmulSpec, SKINNY_THREADS, SkinnyMatmul, matmul_sum_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
@@ -27,7 +27,7 @@ const MAX_ACCUMULATOR_WORDS: [usize; 2] = [64, 32];
 const SMEM_BYTES: usize = 16 << 10;
 const MAX_SMEM_BYTES: usize = 32 << 10;
 /// Threads of a warp.
-const WARP: usize = 32;
+const WARP_THREADS: usize = 32;
 
 /// A stack of matrices as a kernel sees it.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ impl MatrixBatch {
 
     /// Elements that can be read at once from where a step of `step` bytes is one to the next, and the others are
     /// `others`.
-    fn pack(&self, itemsize: usize, device_info: DeviceInfo, step: i64, others: [i64; 2]) -> usize {
+    fn pack_width(&self, itemsize: usize, device_info: DeviceInfo, step: i64, others: [i64; 2]) -> usize {
         let pack = (device_info.vector_bytes as usize / itemsize).max(1);
         let is_whole = |bytes: i64| bytes.unsigned_abs().is_multiple_of(device_info.vector_bytes.into());
         let is_placed = is_whole(self.start as i64) && others.into_iter().all(is_whole);
@@ -75,7 +75,13 @@ struct SkinnyLaunch {
 }
 
 /// Computes the product if it is skinny; whether it is.
-pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], lengths: [usize; 3]) -> Result<bool> {
+pub(super) fn try_launch_skinny(
+    out: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    lengths: [usize; 3],
+) -> Result<bool> {
     let [m, n, k] = lengths;
     let (device_info, dtype) = (out.context().device_info(), out.dtype());
     if m.min(n) > max_skinny_n(device_info, dtype) {
@@ -91,7 +97,7 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     };
     let [a_step, b_step] = steps.unwrap_or_default();
     let matrix = (m * n * out.itemsize()) as i64;
-    let (a, b, result) = (stack(a, a_step), stack(b, b_step), stack(out, matrix));
+    let (a, b, result) = (matrix_batch_of(a, a_step), matrix_batch_of(b, b_step), matrix_batch_of(out, matrix));
     let is_transposed = n > m;
     let product = match is_transposed {
         false => SkinnyProblem { dtype, batches, rows: m, columns: n, k, a, b, out: result, is_transposed },
@@ -100,8 +106,8 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
             SkinnyProblem { dtype, batches, rows: n, columns: m, k, a, b, out, is_transposed }
         }
     };
-    let launch_plan = product.plan(device_info, offsets.is_some());
-    product.run(out, &launch_plan, offsets.as_ref())?;
+    let launch_plan = product.plan_launch(device_info, offsets.is_some());
+    product.run_launch(out, &launch_plan, offsets.as_ref())?;
     Ok(true)
 }
 
@@ -110,14 +116,17 @@ fn max_skinny_n(device_info: DeviceInfo, dtype: DType) -> usize {
     if has_tensors && supports_tiles(device_info) { MAX_SKINNY_N_TENSOR_CORE } else { MAX_SKINNY_N }
 }
 
-fn stack(array: &GpuArray, step: i64) -> MatrixBatch {
+fn matrix_batch_of(array: &GpuArray, step: i64) -> MatrixBatch {
     let (strides, last) = (array.strides(), array.ndim() - 1);
-    MatrixBatch { start: array.start(), strides: [step, strides[last - 1] as i64, strides[last] as i64] }
+    MatrixBatch {
+        start: array.first_element_address(),
+        strides: [step, strides[last - 1] as i64, strides[last] as i64],
+    }
 }
 
 /// The bytes from one matrix of `a` and of `b` to the next; `None` where these are not always the same.
 fn batch_steps(a: &GpuArray, b: &GpuArray, batch: &[usize]) -> Result<Option<[i64; 2]>> {
-    let plan = IterationPlan::in_order([&outer(a, batch)?, &outer(b, batch)?]);
+    let plan = IterationPlan::in_order([&batch_layout(a, batch)?, &batch_layout(b, batch)?]);
     Ok(plan.single_stride(0, 0).zip(plan.single_stride(1, 0)).map(|(a, b)| [a as i64, b as i64]))
 }
 
@@ -127,20 +136,22 @@ impl SkinnyProblem {
     }
 
     /// Columns of a block.
-    fn width(&self) -> usize {
+    fn columns_per_block(&self) -> usize {
         self.columns.next_power_of_two().min(MAX_ACCUMULATOR_WORDS[1] / self.accumulator_words())
     }
 
-    fn plan(&self, device_info: DeviceInfo, has_offsets: bool) -> SkinnyLaunch {
+    fn plan_launch(&self, device_info: DeviceInfo, has_offsets: bool) -> SkinnyLaunch {
         let [stack, row, term] = self.a.strides;
         let stack = if has_offsets { 1 } else { stack };
         let itemsize = self.dtype.itemsize();
         let row_major = self.rows == 1 || term.unsigned_abs() <= row.unsigned_abs();
         let kernel = match row_major {
-            true => self.row_major_kernel(device_info, self.a.pack(itemsize, device_info, term, [row, stack])),
-            false => self.column_major_kernel(device_info, self.a.pack(itemsize, device_info, row, [term, stack])),
+            true => self.row_major_kernel(device_info, self.a.pack_width(itemsize, device_info, term, [row, stack])),
+            false => {
+                self.column_major_kernel(device_info, self.a.pack_width(itemsize, device_info, row, [term, stack]))
+            }
         };
-        self.split(device_info, kernel)
+        self.with_split_k(device_info, kernel)
     }
 
     fn is_staged(&self, pack: usize, row_major: bool) -> bool {
@@ -152,7 +163,7 @@ impl SkinnyProblem {
     }
 
     fn row_major_kernel(&self, device_info: DeviceInfo, pack: usize) -> SkinnyMatmul {
-        let (width, is_simd) = (self.width(), device_info.is_simd_cpu());
+        let (width, is_simd) = (self.columns_per_block(), device_info.is_simd_cpu());
         let rows = (MAX_ACCUMULATOR_WORDS[0] / (width * self.accumulator_words()))
             .clamp(1, 4)
             .min(self.rows.next_power_of_two());
@@ -169,11 +180,11 @@ impl SkinnyProblem {
         let groups = self.rows.div_ceil(rows);
         // Long teams make many blocks of few rows. These would bring operand B to shared memory again and again.
         let wanted = match (is_simd, is_staged) {
-            (true, _) => WARP,
-            (false, true) => WARP / 2,
+            (true, _) => WARP_THREADS,
+            (false, true) => WARP_THREADS / 2,
             (false, false) => {
                 let threads = device_info.multiprocessors as usize * BLOCKS_PER_SM_UNSPLIT * SKINNY_THREADS as usize;
-                (threads / (groups * self.batches)).max(WARP)
+                (threads / (groups * self.batches)).max(WARP_THREADS)
             }
         };
         // Few rows are spread over all threads of a block.
@@ -184,16 +195,16 @@ impl SkinnyProblem {
         let rows = rows.min(
             (SMEM_BYTES / (SKINNY_THREADS as usize / threads_per_sum * width * self.accumulator_words() * 4)).max(1),
         );
-        self.kernel(device_info, true, width, rows, pack, unroll, threads_per_sum, is_staged)
+        self.kernel_for_plan(device_info, true, width, rows, pack, unroll, threads_per_sum, is_staged)
     }
 
     fn column_major_kernel(&self, device_info: DeviceInfo, pack: usize) -> SkinnyMatmul {
-        let width = self.width();
+        let width = self.columns_per_block();
         let mut pack = pack.min(MAX_ACCUMULATOR_WORDS[1] / (width * self.accumulator_words()));
         while !self.rows.is_multiple_of(pack) {
             pack /= 2;
         }
-        let groups = (self.rows / pack).next_power_of_two().min(WARP);
+        let groups = (self.rows / pack).next_power_of_two().min(WARP_THREADS);
         let threads_per_sum = SKINNY_THREADS as usize / groups;
         let longest = MAX_SMEM_BYTES / (threads_per_sum * width * self.accumulator_words() * 4);
         // Registers for four blocks of a multiprocessor do for so many.
@@ -203,11 +214,11 @@ impl SkinnyProblem {
             _ => 2,
         };
         let unroll = (self.k / threads_per_sum).next_power_of_two().min(most).min(longest).max(1);
-        self.kernel(device_info, false, width, pack, pack, unroll, threads_per_sum, self.is_staged(1, false))
+        self.kernel_for_plan(device_info, false, width, pack, pack, unroll, threads_per_sum, self.is_staged(1, false))
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn kernel(
+    fn kernel_for_plan(
         &self,
         device_info: DeviceInfo,
         row_major: bool,
@@ -238,8 +249,8 @@ impl SkinnyProblem {
     }
 
     /// The kernel for as many blocks as the device is filled by, which share terms if there are few rows.
-    fn split(&self, device_info: DeviceInfo, kernel: SkinnyMatmul) -> SkinnyLaunch {
-        let rows = kernel.outputs() / usize::from(kernel.width);
+    fn with_split_k(&self, device_info: DeviceInfo, kernel: SkinnyMatmul) -> SkinnyLaunch {
+        let rows = kernel.outputs_per_block() / usize::from(kernel.width);
         let blocks = self.rows.div_ceil(rows);
         let all = blocks * self.batches * self.columns.div_ceil(kernel.width.into());
         let step = usize::from(kernel.threads_per_sum)
@@ -254,29 +265,30 @@ impl SkinnyProblem {
         SkinnyLaunch { kernel: SkinnyMatmul { is_split_k, ..kernel }, blocks, k_per_split }
     }
 
-    fn run(&self, out: &GpuArray, launch_plan: &SkinnyLaunch, offsets: Option<&GpuArray>) -> Result<()> {
+    fn run_launch(&self, out: &GpuArray, launch_plan: &SkinnyLaunch, offsets: Option<&GpuArray>) -> Result<()> {
         let ctx = out.context();
         let parts = self.columns.div_ceil(launch_plan.kernel.width.into());
         let splits = self.k.div_ceil(launch_plan.k_per_split);
         let layers = (self.batches * parts).min(65535);
         let (counters, partials) = match launch_plan.kernel.is_split_k {
             true => {
-                let values = launch_plan.blocks * layers * splits * launch_plan.kernel.outputs();
-                ctx.runtime().reduction_workspace(values * matmul_sum_bytes(self.dtype))?
+                let values = launch_plan.blocks * layers * splits * launch_plan.kernel.outputs_per_block();
+                ctx.device_runtime().reduction_workspace(values * matmul_sum_bytes(self.dtype))?
             }
             false => (0, 0),
         };
-        let mut args = Args::new();
+        let mut args = PackedKernelArgs::new();
         [self.out.start, self.a.start, self.b.start].iter().for_each(|&n| args.push_u64(n));
         let lengths = [self.rows, self.k, launch_plan.k_per_split, self.batches, self.columns, parts];
         lengths.iter().for_each(|&n| args.push_u64(n as u64));
         let [a, b, result] = [self.a.strides, self.b.strides, self.out.strides];
         let steps = [a[1], a[2], a[0], b[1], b[2], b[0], result[1], result[2], result[0]];
         steps.iter().for_each(|&step| args.push_i64(step));
-        let offsets = offsets.map_or([0; 2], |offsets| [offsets.start(), offsets.start() + 8]);
+        let offsets =
+            offsets.map_or([0; 2], |offsets| [offsets.first_element_address(), offsets.first_element_address() + 8]);
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
         [a, b, partials, counters].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.kernel(&ArrayKernel::Matmul(Matmul::Skinny(launch_plan.kernel)))?;
+        let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Skinny(launch_plan.kernel)))?;
         compiled.launch(
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],

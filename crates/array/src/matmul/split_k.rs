@@ -1,7 +1,7 @@
 //! Products whose tiles are too few for the device: the terms are split into parts, which are multiplied as a stack, and
 //! the sums of the parts are added up by a reduction, in the same order at every run.
 
-use super::{tiles, whole};
+use super::{launch_without_split_k, tiles};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::{Layout, Order, Shape};
@@ -9,7 +9,7 @@ use crate::reduce::ReduceOptions;
 use crate::runtime::DeviceInfo;
 use crate::views::Index;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{MATMUL_TILE, Reduction};
+use rtcg_codegen::array::{MATMUL_TILE, ReductionOp};
 
 /// Parts begin at multiples of so many terms, so that what is aligned stays so.
 const K_ALIGNMENT: usize = 64;
@@ -18,10 +18,16 @@ const MIN_K: usize = 256;
 const MIN_K_HALF: usize = 1024;
 
 /// Multiplies in parts if that fills the device better; whether it did.
-pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], lengths: [usize; 3]) -> Result<bool> {
+pub(super) fn try_launch_split_k(
+    out: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    lengths: [usize; 3],
+) -> Result<bool> {
     let [m, n, k] = lengths;
     let device_info = out.context().device_info();
-    let blocks = tiles::blocks(device_info, out.dtype(), batch.iter().product(), lengths);
+    let blocks = tiles::n_blocks(device_info, out.dtype(), batch.iter().product(), lengths);
     let simple = || m.div_ceil(MATMUL_TILE) * n.div_ceil(MATMUL_TILE) * batch.iter().product::<usize>();
     let parts = n_splits(device_info, out.dtype(), blocks.unwrap_or_else(simple), k);
     if parts < 2 {
@@ -41,16 +47,22 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
     shape[0] = equal;
     let stack = &shape[..shape.len() - 2];
     let first = sums.index(&[Index::from(0..equal as isize)])?;
-    whole(&first, &as_k_slices(&a, 1, stack, part), &as_k_slices(&b, 2, stack, part), stack, [m, n, part])?;
+    launch_without_split_k(
+        &first,
+        &as_k_slices(&a, 1, stack, part),
+        &as_k_slices(&b, 2, stack, part),
+        stack,
+        [m, n, part],
+    )?;
     if rest > 0 {
         let terms = Index::from((k - rest) as isize..k as isize);
         let last = sums.index(&[Index::At(equal as isize)])?;
         let (a, b) =
             (a.index(&[Index::Ellipsis, terms])?, b.index(&[Index::Ellipsis, terms, Index::Slice(None, None, None)])?);
-        whole(&last, &a, &b, batch, [m, n, rest])?;
+        launch_without_split_k(&last, &a, &b, batch, [m, n, rest])?;
     }
     let options = ReduceOptions { axes: Some(&[0]), dtype: Some(dtype), out: Some(out), ..Default::default() };
-    sums.reduce(Reduction::Sum, options)?;
+    sums.reduce(ReductionOp::Sum, options)?;
     Ok(true)
 }
 

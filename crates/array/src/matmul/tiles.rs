@@ -1,16 +1,16 @@
 //! Products by large tiles, on GPUs of compute capability 8.0 and later: which tile, which operands are copied first, and
 //! the launch.
 
-use super::{batch_offsets, outer};
+use super::{batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
-use crate::launch::Args;
+use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, Shape};
 use crate::runtime::DeviceInfo;
 use crate::views::Index;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, Matmul, MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_codegen::array::{ArrayKernel, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;
@@ -20,7 +20,13 @@ const MIN_CONVERTED_ELEMENTS: usize = 1 << 22;
 const MAX_GRID_Y: usize = 65535;
 
 /// Multiplies if the device is one for tiles; whether it did.
-pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], extents: [usize; 3]) -> Result<bool> {
+pub(super) fn try_launch_tiled(
+    out: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    extents: [usize; 3],
+) -> Result<bool> {
     let device_info = out.context().device_info();
     if !supports_tiles(device_info) {
         return Ok(false);
@@ -32,14 +38,14 @@ pub(super) fn launch(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize]
             }
             // The low bits of sums of products are the same however wide these are.
             let wide = GpuArray::empty(out.context(), out.shape(), DType::I32, Order::C)?;
-            let is_done = launch(&wide, &a.astype(DType::I32)?, &b.astype(DType::I32)?, batch, extents)?;
+            let is_done = try_launch_tiled(&wide, &a.astype(DType::I32)?, &b.astype(DType::I32)?, batch, extents)?;
             if is_done {
                 out.assign(&wide)?;
             }
             Ok(is_done)
         }
-        dtype => match choose(device_info, dtype, batch.iter().product(), extents) {
-            Some(tile) => TiledProblem::new(out, a, b, batch, tile)?.launch(extents).map(|()| true),
+        dtype => match choose_tile(device_info, dtype, batch.iter().product(), extents) {
+            Some(tile) => TiledProblem::new(out, a, b, batch, tile)?.launch_tiled(extents).map(|()| true),
             None => Ok(false),
         },
     }
@@ -56,9 +62,9 @@ pub(super) fn prefers_tall_tiles(device_info: DeviceInfo, dtype: DType) -> bool 
 }
 
 /// Blocks of the tile that is chosen for a product.
-pub(super) fn blocks(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
+pub(super) fn n_blocks(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
     let [rows, columns] =
-        choose(device_info, dtype, batches, extents).filter(|_| supports_tiles(device_info))?.extents();
+        choose_tile(device_info, dtype, batches, extents).filter(|_| supports_tiles(device_info))?.tile_extents();
     Some(extents[0].div_ceil(rows) * extents[1].div_ceil(columns) * batches)
 }
 
@@ -72,8 +78,8 @@ struct TileCandidate {
 
 impl TileCandidate {
     /// The time that a product takes: of all blocks of the multiprocessor that gets most.
-    fn time(&self, device_info: DeviceInfo, batches: usize, [m, n, _]: [usize; 3]) -> f64 {
-        let [rows, columns] = self.tile.extents();
+    fn estimated_time(&self, device_info: DeviceInfo, batches: usize, [m, n, _]: [usize; 3]) -> f64 {
+        let [rows, columns] = self.tile.tile_extents();
         let blocks = m.div_ceil(rows) * n.div_ceil(columns) * batches;
         let waves = blocks.div_ceil(device_info.multiprocessors.max(1) as usize);
         let others = f64::from(self.tile.blocks_per_sm - 1).max(1.0);
@@ -82,7 +88,7 @@ impl TileCandidate {
             / (self.throughput_single + (self.throughput_full - self.throughput_single) * co_resident)
     }
 
-    fn fits(&self, device_info: DeviceInfo, dtype: DType) -> bool {
+    fn fits_device(&self, device_info: DeviceInfo, dtype: DType) -> bool {
         let operand = MatmulOperand { is_k_contiguous: true, is_vectorizable: true };
         let kernel = TiledMatmul { dtype, is_sum: false, tile: self.tile, a: operand, b: operand };
         let has_unit = match self.tile.unit {
@@ -97,7 +103,12 @@ impl TileCandidate {
 /// Warps (or warpgroups), the part of each, the depth of a stage, stages, blocks that run at once.
 type TileShape = ([u8; 2], [u16; 2], u8, u8, u8);
 
-const fn candidate(unit: MatmulUnit, shape: TileShape, throughput_full: f64, throughput_single: f64) -> TileCandidate {
+const fn new_candidate(
+    unit: MatmulUnit,
+    shape: TileShape,
+    throughput_full: f64,
+    throughput_single: f64,
+) -> TileCandidate {
     let (warps, part, depth, stages, blocks_per_sm) = shape;
     TileCandidate {
         tile: MatmulTile { unit, warps, part, depth, stages, blocks_per_sm },
@@ -106,56 +117,58 @@ const fn candidate(unit: MatmulUnit, shape: TileShape, throughput_full: f64, thr
     }
 }
 
-const SIMT: MatmulUnit = MatmulUnit::Simt;
-const DMMA_M8: MatmulUnit = MatmulUnit::Dmma { rows: 8, depth: 4 };
-const DMMA_M16: MatmulUnit = MatmulUnit::Dmma { rows: 16, depth: 8 };
-const DMMA_M16_K16: MatmulUnit = MatmulUnit::Dmma { rows: 16, depth: 16 };
+const SIMT_UNIT: MatmulUnit = MatmulUnit::Simt;
+const DMMA_M8_UNIT: MatmulUnit = MatmulUnit::Dmma { rows: 8, depth: 4 };
+const DMMA_M16_UNIT: MatmulUnit = MatmulUnit::Dmma { rows: 16, depth: 8 };
+const DMMA_M16_K16_UNIT: MatmulUnit = MatmulUnit::Dmma { rows: 16, depth: 16 };
 
-const SINGLES: &[TileCandidate] = &[
-    candidate(SIMT, ([2, 2], [16, 8], 8, 4, 2), 1.06, 0.86),
-    candidate(SIMT, ([4, 2], [8, 8], 16, 3, 2), 1.0, 0.92),
-    candidate(SIMT, ([2, 2], [8, 8], 16, 3, 3), 0.98, 0.78),
-    candidate(SIMT, ([2, 2], [8, 4], 16, 3, 4), 0.87, 0.59),
-    candidate(SIMT, ([2, 2], [4, 4], 16, 4, 6), 0.72, 0.41),
+const F32_TILES: &[TileCandidate] = &[
+    new_candidate(SIMT_UNIT, ([2, 2], [16, 8], 8, 4, 2), 1.06, 0.86),
+    new_candidate(SIMT_UNIT, ([4, 2], [8, 8], 16, 3, 2), 1.0, 0.92),
+    new_candidate(SIMT_UNIT, ([2, 2], [8, 8], 16, 3, 3), 0.98, 0.78),
+    new_candidate(SIMT_UNIT, ([2, 2], [8, 4], 16, 3, 4), 0.87, 0.59),
+    new_candidate(SIMT_UNIT, ([2, 2], [4, 4], 16, 4, 6), 0.72, 0.41),
 ];
-const COMPLEX_SINGLES: &[TileCandidate] =
-    &[candidate(SIMT, ([4, 2], [8, 4], 16, 3, 2), 1.0, 0.9), candidate(SIMT, ([2, 2], [4, 4], 16, 3, 4), 0.83, 0.45)];
-const HALVES: &[TileCandidate] = &[
-    candidate(MatmulUnit::Wgmma, ([2, 1], [64, 256], 64, 4, 1), 1.63, 1.28),
-    candidate(MatmulUnit::Wgmma, ([2, 1], [64, 128], 64, 5, 1), 1.28, 0.92),
-    candidate(MatmulUnit::Wgmma, ([1, 1], [64, 128], 64, 4, 2), 1.12, 0.58),
-    candidate(MatmulUnit::Wgmma, ([1, 1], [64, 64], 64, 4, 3), 0.87, 0.3),
-    candidate(MatmulUnit::Mma16, ([2, 2], [64, 64], 64, 3, 2), 1.0, 0.65),
-    candidate(MatmulUnit::Mma16, ([2, 2], [32, 64], 64, 4, 2), 0.85, 0.45),
-    candidate(MatmulUnit::Mma16, ([2, 2], [32, 32], 64, 4, 3), 0.74, 0.25),
+const C64_TILES: &[TileCandidate] = &[
+    new_candidate(SIMT_UNIT, ([4, 2], [8, 4], 16, 3, 2), 1.0, 0.9),
+    new_candidate(SIMT_UNIT, ([2, 2], [4, 4], 16, 3, 4), 0.83, 0.45),
 ];
-const DOUBLES: &[TileCandidate] = &[
-    candidate(DMMA_M16_K16, ([2, 2], [32, 32], 16, 4, 2), 1.0, 0.53),
-    candidate(DMMA_M16, ([2, 2], [32, 16], 16, 4, 3), 0.85, 0.37),
-    candidate(DMMA_M8, ([2, 2], [32, 32], 16, 4, 2), 0.5, 0.26),
-    candidate(DMMA_M8, ([2, 2], [32, 16], 16, 4, 3), 0.45, 0.2),
+const F16_TILES: &[TileCandidate] = &[
+    new_candidate(MatmulUnit::Wgmma, ([2, 1], [64, 256], 64, 4, 1), 1.63, 1.28),
+    new_candidate(MatmulUnit::Wgmma, ([2, 1], [64, 128], 64, 5, 1), 1.28, 0.92),
+    new_candidate(MatmulUnit::Wgmma, ([1, 1], [64, 128], 64, 4, 2), 1.12, 0.58),
+    new_candidate(MatmulUnit::Wgmma, ([1, 1], [64, 64], 64, 4, 3), 0.87, 0.3),
+    new_candidate(MatmulUnit::Mma16, ([2, 2], [64, 64], 64, 3, 2), 1.0, 0.65),
+    new_candidate(MatmulUnit::Mma16, ([2, 2], [32, 64], 64, 4, 2), 0.85, 0.45),
+    new_candidate(MatmulUnit::Mma16, ([2, 2], [32, 32], 64, 4, 3), 0.74, 0.25),
 ];
-const COMPLEX_DOUBLES: &[TileCandidate] = &[
-    candidate(DMMA_M16, ([2, 2], [32, 16], 8, 4, 3), 1.0, 0.53),
-    candidate(DMMA_M16, ([2, 2], [16, 16], 8, 4, 4), 0.96, 0.31),
-    candidate(DMMA_M8, ([2, 2], [32, 16], 8, 4, 3), 0.57, 0.3),
+const F64_TILES: &[TileCandidate] = &[
+    new_candidate(DMMA_M16_K16_UNIT, ([2, 2], [32, 32], 16, 4, 2), 1.0, 0.53),
+    new_candidate(DMMA_M16_UNIT, ([2, 2], [32, 16], 16, 4, 3), 0.85, 0.37),
+    new_candidate(DMMA_M8_UNIT, ([2, 2], [32, 32], 16, 4, 2), 0.5, 0.26),
+    new_candidate(DMMA_M8_UNIT, ([2, 2], [32, 16], 16, 4, 3), 0.45, 0.2),
+];
+const C128_TILES: &[TileCandidate] = &[
+    new_candidate(DMMA_M16_UNIT, ([2, 2], [32, 16], 8, 4, 3), 1.0, 0.53),
+    new_candidate(DMMA_M16_UNIT, ([2, 2], [16, 16], 8, 4, 4), 0.96, 0.31),
+    new_candidate(DMMA_M8_UNIT, ([2, 2], [32, 16], 8, 4, 3), 0.57, 0.3),
 ];
 
-fn candidates(dtype: DType) -> &'static [TileCandidate] {
+fn tile_candidates(dtype: DType) -> &'static [TileCandidate] {
     match dtype {
-        DType::F32 | DType::I32 | DType::U32 => SINGLES,
-        DType::C64 | DType::I64 | DType::U64 => COMPLEX_SINGLES,
-        DType::F16 | DType::BF16 => HALVES,
-        DType::F64 => DOUBLES,
-        DType::C128 => COMPLEX_DOUBLES,
+        DType::F32 | DType::I32 | DType::U32 => F32_TILES,
+        DType::C64 | DType::I64 | DType::U64 => C64_TILES,
+        DType::F16 | DType::BF16 => F16_TILES,
+        DType::F64 => F64_TILES,
+        DType::C128 => C128_TILES,
         _ => &[],
     }
 }
 
 /// The tile that should take the least time.
-fn choose(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<MatmulTile> {
-    let time = |candidate: &&TileCandidate| candidate.time(device_info, batches, extents);
-    let all = candidates(dtype).iter().filter(|candidate| candidate.fits(device_info, dtype));
+fn choose_tile(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<MatmulTile> {
+    let time = |candidate: &&TileCandidate| candidate.estimated_time(device_info, batches, extents);
+    let all = tile_candidates(dtype).iter().filter(|candidate| candidate.fits_device(device_info, dtype));
     all.min_by(|x, y| time(x).total_cmp(&time(y))).map(|candidate| candidate.tile)
 }
 
@@ -173,13 +186,13 @@ impl TileOperand {
         if (operand_layout.is_vectorizable || !is_half) && is_aligned(array) && is_aligned_item(array) {
             return Ok(Self { array: array.clone(), operand_layout });
         }
-        let array = padded(array)?;
+        let array = copy_with_padded_rows(array)?;
         let operand_layout = self::operand_layout(&array, common);
         Ok(Self { array, operand_layout })
     }
 
     /// The byte strides of rows and columns; 0 where there is one, as addresses behind it must be aligned, too.
-    fn steps(&self) -> [i64; 2] {
+    fn byte_strides(&self) -> [i64; 2] {
         last_axes(&self.array).map(|(n, stride)| if n == 1 { 0 } else { stride as i64 })
     }
 }
@@ -194,7 +207,7 @@ fn last_axes(array: &GpuArray) -> [(usize, isize); 2] {
 fn is_aligned_item(array: &GpuArray) -> bool {
     let item = array.itemsize();
     let steps = array.shape().iter().zip(array.strides()).filter(|(n, _)| **n > 1);
-    array.start().is_multiple_of(item as u64)
+    array.first_element_address().is_multiple_of(item as u64)
         && steps.into_iter().all(|(_, step)| step.unsigned_abs().is_multiple_of(item))
 }
 
@@ -203,7 +216,7 @@ fn operand_layout(array: &GpuArray, common: usize) -> MatmulOperand {
     let (along, across) = (axes[common], axes[1 - common]);
     let fits = |(n, stride): (usize, isize)| n == 1 || stride.unsigned_abs().is_multiple_of(VECTOR_COPY_BYTES);
     let stack = array.shape().iter().copied().zip(array.strides().iter().copied()).take(array.ndim() - 2);
-    let begins = array.start().is_multiple_of(VECTOR_COPY_BYTES as u64) && stack.into_iter().all(fits);
+    let begins = array.first_element_address().is_multiple_of(VECTOR_COPY_BYTES as u64) && stack.into_iter().all(fits);
     let are_lines =
         |(n, stride): (usize, isize), other| begins && (n == 1 || stride == array.itemsize() as isize) && fits(other);
     let is_k_contiguous = are_lines(along, across);
@@ -214,7 +227,7 @@ fn operand_layout(array: &GpuArray, common: usize) -> MatmulOperand {
 }
 
 /// A copy whose lines begin at multiples of [`VECTOR_COPY_BYTES`], along the axis whose elements are nearest.
-fn padded(array: &GpuArray) -> Result<GpuArray> {
+fn copy_with_padded_rows(array: &GpuArray) -> Result<GpuArray> {
     let [rows, columns] = last_axes(array);
     if rows.1.unsigned_abs() < columns.1.unsigned_abs() {
         return padded_rows(&array.swapaxes(-1, -2)?)?.swapaxes(-1, -2);
@@ -262,7 +275,7 @@ impl<'a> TiledProblem<'a> {
         let dtype = a.dtype();
         let (a, b) = (TileOperand::new(a, 1)?, TileOperand::new(b, 0)?);
         let batches = batch.iter().product();
-        let steps = [step_of(&outer(&a.array, batch)?), step_of(&outer(&b.array, batch)?)];
+        let steps = [step_of(&batch_layout(&a.array, batch)?), step_of(&batch_layout(&b.array, batch)?)];
         let (steps, offsets) = match steps {
             [Some(a), Some(b)] => ([a, b], None),
             _ => ([0; 2], Some(batch_offsets(out, &a.array, &b.array, batch, batches)?)),
@@ -272,13 +285,13 @@ impl<'a> TiledProblem<'a> {
         Ok(Self { out, a, b, kernel, batches, steps, offsets })
     }
 
-    fn launch(&self, [m, n, k]: [usize; 3]) -> Result<()> {
-        let compiled = self.out.context().kernel(&ArrayKernel::Matmul(Matmul::Tiled(self.kernel)))?;
-        let [rows, columns] = self.kernel.tile.extents();
+    fn launch_tiled(&self, [m, n, k]: [usize; 3]) -> Result<()> {
+        let compiled = self.out.context().compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Tiled(self.kernel)))?;
+        let [rows, columns] = self.kernel.tile.tile_extents();
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
-        let block = [self.kernel.tile.threads(), 1, 1];
+        let block = [self.kernel.tile.threads_per_block(), 1, 1];
         for first in (0..self.batches).step_by(MAX_GRID_Y) {
-            let args = self.args([m, n, k], first);
+            let args = self.args_from_batch([m, n, k], first);
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
             compiled.launch([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.bytes())?;
         }
@@ -286,16 +299,18 @@ impl<'a> TiledProblem<'a> {
     }
 
     /// The arguments for batches from `first` on.
-    fn args(&self, [m, n, k]: [usize; 3], first: usize) -> Args {
-        let mut args = Args::new();
-        let start = |operand: &TileOperand, step: i64| operand.array.start().wrapping_add_signed(first as i64 * step);
-        args.push_u64(self.out.start() + (first * m * n * self.out.itemsize()) as u64);
+    fn args_from_batch(&self, [m, n, k]: [usize; 3], first: usize) -> PackedKernelArgs {
+        let mut args = PackedKernelArgs::new();
+        let start = |operand: &TileOperand, step: i64| {
+            operand.array.first_element_address().wrapping_add_signed(first as i64 * step)
+        };
+        args.push_u64(self.out.first_element_address() + (first * m * n * self.out.itemsize()) as u64);
         args.push_u64(start(&self.a, self.steps[0]));
         args.push_u64(start(&self.b, self.steps[1]));
         [m, n, k].iter().for_each(|&n| args.push_u64(n as u64));
-        let steps = [self.a.steps(), self.b.steps(), self.steps];
+        let steps = [self.a.byte_strides(), self.b.byte_strides(), self.steps];
         steps.iter().flatten().for_each(|&step| args.push_i64(step));
-        args.push_u64(self.offsets.as_ref().map_or(0, |offsets| offsets.start() + 16 * first as u64));
+        args.push_u64(self.offsets.as_ref().map_or(0, |offsets| offsets.first_element_address() + 16 * first as u64));
         args
     }
 }

@@ -12,9 +12,9 @@
 
 use super::offsets::IndexSpace;
 use super::op::Op;
-use super::pointwise::{AccessPattern, Operand, OperandKind, Pointwise};
-use super::types::{preamble, storage};
-use crate::{DType, Kind};
+use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
+use super::types::{helper_preamble, storage_type};
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// Zeros in the arguments; adjacent uses take different ones.
@@ -25,9 +25,9 @@ pub const NO_STEP: u16 = u16::MAX;
 
 /// One value of the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum FusedStep {
     /// The element of an array; arrays are numbered as they appear.
-    Array(Operand),
+    Array(PointwiseOperand),
     /// A number in the arguments; they are numbered as they appear.
     Value(DType),
     /// An operation on earlier steps.
@@ -43,13 +43,13 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl FusedStep {
     /// The type of the value.
     pub fn dtype(&self) -> DType {
         match *self {
-            Step::Array(operand) => operand.dtype,
-            Step::Value(dtype) => dtype,
-            Step::Op { out, .. } => out,
+            FusedStep::Array(operand) => operand.dtype,
+            FusedStep::Value(dtype) => dtype,
+            FusedStep::Op { out, .. } => out,
         }
     }
 }
@@ -65,13 +65,13 @@ pub struct FusedOutput {
 
 /// The steps of an expression, in an order in which they can be computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Steps(pub Vec<Step>);
+pub struct FusedSteps(pub Vec<FusedStep>);
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Fused {
+pub struct FusedSpec {
     /// The values.
-    pub steps: Steps,
+    pub steps: FusedSteps,
     /// Those that are stored.
     pub outputs: Vec<FusedOutput>,
     /// How indices become addresses.
@@ -82,8 +82,8 @@ pub struct Fused {
 /// of which a compiler contracts some by what stands around them: they keep kernels of their own.
 pub fn is_fusable(op: Op, compute: DType) -> bool {
     match compute.kind() {
-        Kind::Record => false,
-        Kind::Complex => is_exact(op, compute),
+        DTypeKind::Record => false,
+        DTypeKind::Complex => is_exact(op, compute),
         _ => op != Op::Index,
     }
 }
@@ -91,7 +91,7 @@ pub fn is_fusable(op: Op, compute: DType) -> bool {
 /// Whether each rounding of an operation is spelled out, so that its surroundings cannot change it.
 fn is_exact(op: Op, compute: DType) -> bool {
     match compute.kind() {
-        Kind::Float => {
+        DTypeKind::Float => {
             matches!(
                 op,
                 Op::Add
@@ -136,7 +136,7 @@ fn is_exact(op: Op, compute: DType) -> bool {
                     | Op::LogicalNot
             ) || op.is_comparison()
         }
-        Kind::Complex => {
+        DTypeKind::Complex => {
             matches!(
                 op,
                 Op::Add
@@ -170,59 +170,59 @@ fn is_exact(op: Op, compute: DType) -> bool {
 }
 
 /// The operation's expression with products that nothing contracts.
-fn expression(kernel: &Pointwise) -> String {
+fn exact_expression(kernel: &PointwiseSpec) -> String {
     let product = match kernel.op {
-        _ if kernel.compute.kind() != Kind::Float => None,
+        _ if kernel.compute.kind() != DTypeKind::Float => None,
         Op::Multiply => Some("rt_product(x, y)"),
         Op::Square => Some("rt_product(x, x)"),
         Op::Deg2rad => Some("rt_product(x, R(0.0174532925199432957692))"),
         Op::Rad2deg => Some("rt_product(x, R(57.2957795130823208768))"),
         _ => None,
     };
-    product.map_or_else(|| kernel.expression(), str::to_owned)
+    product.map_or_else(|| kernel.op_expression(), str::to_owned)
 }
 
-impl Steps {
+impl FusedSteps {
     /// The operation of step `at` as a kernel of its own would have it.
-    fn pointwise(&self, op: Op, compute: DType, out: DType, inputs: [u16; 4]) -> Pointwise {
+    fn step_as_pointwise(&self, op: Op, compute: DType, out: DType, inputs: [u16; 4]) -> PointwiseSpec {
         let operands = inputs.map(|input| match self.0.get(usize::from(input)) {
-            Some(step) => Operand { dtype: step.dtype(), access: OperandKind::Element },
-            None => Operand::UNUSED,
+            Some(step) => PointwiseOperand { dtype: step.dtype(), access: OperandKind::Element },
+            None => PointwiseOperand::UNUSED_OPERAND,
         });
-        Pointwise { op, compute, out, is_out_unaligned: false, operands, pattern: AccessPattern::Flat(1) }
+        PointwiseSpec { op, compute, out, is_out_unaligned: false, operands, pattern: AccessPattern::Flat(1) }
     }
 
     /// The arrays, in order.
-    pub(super) fn arrays(&self) -> impl Iterator<Item = Operand> + Clone {
+    pub(super) fn array_operands(&self) -> impl Iterator<Item = PointwiseOperand> + Clone {
         self.0.iter().filter_map(|step| match step {
-            Step::Array(operand) => Some(*operand),
+            FusedStep::Array(operand) => Some(*operand),
             _ => None,
         })
     }
 
     /// The types of the numbers in the arguments, in order.
-    fn values(&self) -> impl Iterator<Item = DType> + Clone {
+    fn value_dtypes(&self) -> impl Iterator<Item = DType> + Clone {
         self.0.iter().filter_map(|step| match step {
-            Step::Value(dtype) => Some(*dtype),
+            FusedStep::Value(dtype) => Some(*dtype),
             _ => None,
         })
     }
 
     /// The helpers and one device function for each operation.
-    pub(super) fn functions(&self, further: &[DType]) -> String {
+    pub(super) fn step_functions(&self, further: &[DType]) -> String {
         let mut dtypes: Vec<DType> = further.to_vec();
         for step in &self.0 {
             dtypes.push(step.dtype());
-            if let Step::Op { compute, .. } = step {
+            if let FusedStep::Op { compute, .. } = step {
                 dtypes.push(*compute);
             }
         }
-        let mut text = preamble(dtypes.iter().copied(), true);
-        text.push_str(&opaque(&dtypes));
+        let mut text = helper_preamble(dtypes.iter().copied(), true);
+        text.push_str(&opaque_function(&dtypes));
         for (at, step) in self.0.iter().enumerate() {
-            if let Step::Op { op, compute, out, inputs } = *step {
-                let kernel = self.pointwise(op, compute, out, inputs);
-                text.push_str(&kernel.function_of(&format!("step_{at}"), &expression(&kernel)));
+            if let FusedStep::Op { op, compute, out, inputs } = *step {
+                let kernel = self.step_as_pointwise(op, compute, out, inputs);
+                text.push_str(&kernel.function_of(&format!("step_{at}"), &exact_expression(&kernel)));
             }
         }
         text
@@ -230,31 +230,37 @@ impl Steps {
 
     /// Parameters for arrays (those that are not in a register yet), named `{prefix}0`, ...
     pub(super) fn array_parameters(&self, prefix: &str) -> Vec<String> {
-        let name = |(at, operand): (usize, Operand)| format!("const {} *{prefix}{at}", storage(operand.dtype));
-        self.arrays().enumerate().map(name).collect()
+        let name =
+            |(at, operand): (usize, PointwiseOperand)| format!("const {} *{prefix}{at}", storage_type(operand.dtype));
+        self.array_operands().enumerate().map(name).collect()
     }
 
     /// Parameters for the zeros and the numbers, which come last.
     pub(super) fn value_parameters(&self) -> Vec<String> {
         let mut params = vec!["const rt_zeros zeros".to_owned()];
-        params.extend(self.values().enumerate().map(|(at, dtype)| format!("{} s{at}", storage(dtype))));
+        params.extend(self.value_dtypes().enumerate().map(|(at, dtype)| format!("{} s{at}", storage_type(dtype))));
         params
     }
 
     /// Statements that declare `v0`, `v1`, ... from the elements that `element` writes, at index `index`.
-    pub(super) fn statements(&self, index: &str, indent: &str, element: impl Fn(usize, &Operand) -> String) -> String {
+    pub(super) fn step_statements(
+        &self,
+        index: &str,
+        indent: &str,
+        element: impl Fn(usize, &PointwiseOperand) -> String,
+    ) -> String {
         let (mut text, mut arrays, mut values, mut zeros) = (String::new(), 0, 0, 0);
         for (at, step) in self.0.iter().enumerate() {
             let value = match *step {
-                Step::Array(operand) => {
+                FusedStep::Array(operand) => {
                     arrays += 1;
                     element(arrays - 1, &operand)
                 }
-                Step::Value(_) => {
+                FusedStep::Value(_) => {
                     values += 1;
                     format!("s{}", values - 1)
                 }
-                Step::Op { op, compute, inputs, .. } => {
+                FusedStep::Op { op, compute, inputs, .. } => {
                     let exact = is_exact(op, compute);
                     let mut hidden = |value: String| {
                         zeros += 1;
@@ -267,14 +273,14 @@ impl Steps {
                     hidden(call + ")")
                 }
             };
-            let _ = writeln!(text, "{indent}const {} v{at} = {value};", storage(step.dtype()));
+            let _ = writeln!(text, "{indent}const {} v{at} = {value};", storage_type(step.dtype()));
         }
         text
     }
 }
 
 /// `rt_opaque`: the same bits, of which a compiler knows nothing.
-fn opaque(dtypes: &[DType]) -> String {
+fn opaque_function(dtypes: &[DType]) -> String {
     let mut text = format!(
         "struct rt_zeros {{ unsigned long long at[{FUSED_ZEROS}]; }};\n\
          template <class T> __device__ __forceinline__ T rt_opaque(T x, unsigned long long) {{ return x; }}\n\
@@ -302,36 +308,36 @@ fn opaque(dtypes: &[DType]) -> String {
     text
 }
 
-impl Fused {
+impl FusedSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         "array_fused"
     }
 
     fn output_type(&self, at: usize) -> DType {
-        self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, Step::dtype)
+        self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, FusedStep::dtype)
     }
 
     /// Whether array `at` moves with the index; its place among those that do.
-    fn indexed_arrays(&self) -> impl Iterator<Item = (usize, Operand)> + Clone {
-        self.steps.arrays().enumerate().filter(|(_, operand)| operand.access != OperandKind::Broadcast)
+    fn indexed_arrays(&self) -> impl Iterator<Item = (usize, PointwiseOperand)> + Clone {
+        self.steps.array_operands().enumerate().filter(|(_, operand)| operand.access != OperandKind::Broadcast)
     }
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
-        let mut text = self.steps.functions(&[]);
-        if let Some(space) = self.pattern.space() {
-            text.push_str(&space.structure("array_dims", self.outputs.len() + self.indexed_arrays().count()));
+        let mut text = self.steps.step_functions(&[]);
+        if let Some(space) = self.pattern.index_space() {
+            text.push_str(&space.dims_struct("array_dims", self.outputs.len() + self.indexed_arrays().count()));
         }
         let mut params: Vec<String> =
-            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage(self.output_type(at)))).collect();
+            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_type(at)))).collect();
         params.extend(self.steps.array_parameters("x"));
         params.push("unsigned long long n".into());
-        if self.pattern.space().is_some() {
+        if self.pattern.index_space().is_some() {
             params.push("const array_dims dims".into());
         }
         params.extend(self.steps.value_parameters());
-        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), params.join(", "));
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
         match self.pattern {
             AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
             AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.strided_body(&mut text, space),
@@ -347,11 +353,11 @@ impl Fused {
         );
         let mut done = "0ull".to_owned();
         if elements_per_access > 1 {
-            self.packs(text, elements_per_access);
+            self.packed_loop(text, elements_per_access);
             done = format!("n / {elements_per_access} * {elements_per_access}");
         }
         let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) {{");
-        text.push_str(&self.steps.statements("i", "    ", |at, operand| match operand.access {
+        text.push_str(&self.steps.step_statements("i", "    ", |at, operand| match operand.access {
             OperandKind::Broadcast => format!("x{at}[0]"),
             _ => format!("x{at}[i]"),
         }));
@@ -362,18 +368,19 @@ impl Fused {
     }
 
     /// The loop over adjacent elements that are read and written at once.
-    fn packs(&self, text: &mut String, elements_per_access: u8) {
+    fn packed_loop(&self, text: &mut String, elements_per_access: u8) {
         let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
         for (at, operand) in self.indexed_arrays() {
-            let pack = format!("rt_pack<{}, {elements_per_access}>", storage(operand.dtype));
+            let pack = format!("rt_pack<{}, {elements_per_access}>", storage_type(operand.dtype));
             let _ = writeln!(text, "    const {pack} x{at}p = ((const {pack} *)x{at})[p];");
         }
         for at in 0..self.outputs.len() {
-            let _ = writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage(self.output_type(at)));
+            let _ =
+                writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage_type(self.output_type(at)));
         }
         let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {elements_per_access}; k++) {{");
         let index = format!("p * {elements_per_access} + k");
-        text.push_str(&self.steps.statements(&index, "      ", |at, operand| match operand.access {
+        text.push_str(&self.steps.step_statements(&index, "      ", |at, operand| match operand.access {
             OperandKind::Broadcast => format!("x{at}[0]"),
             _ => format!("x{at}p.at[k]"),
         }));
@@ -382,7 +389,7 @@ impl Fused {
         }
         text.push_str("    }\n");
         for at in 0..self.outputs.len() {
-            let ty = storage(self.output_type(at));
+            let ty = storage_type(self.output_type(at));
             let _ = writeln!(text, "    ((rt_pack<{ty}, {elements_per_access}> *)out{at})[p] = out{at}p;");
         }
         text.push_str("  }\n");
@@ -395,12 +402,12 @@ impl Fused {
             "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
              \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
         );
-        text.push_str(&space.offsets("dims", "i", n_outputs + self.indexed_arrays().count(), "at", "    "));
-        text.push_str(&self.steps.statements("i", "    ", |at, operand| {
+        text.push_str(&space.offset_statements("dims", "i", n_outputs + self.indexed_arrays().count(), "at", "    "));
+        text.push_str(&self.steps.step_statements("i", "    ", |at, operand| {
             element_at(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
         }));
         for (at, output) in self.outputs.iter().enumerate() {
-            let (ty, step) = (storage(self.output_type(at)), output.step);
+            let (ty, step) = (storage_type(self.output_type(at)), output.step);
             let _ = match output.unaligned {
                 true => writeln!(text, "    rt_scatter_bytes<{ty}>((char *)out{at} + at{at}, v{step});"),
                 false => writeln!(text, "    *({ty} *)((char *)out{at} + at{at}) = v{step};"),
@@ -411,8 +418,8 @@ impl Fused {
 }
 
 /// The element `offset` bytes after `base`.
-pub(super) fn element_at(operand: &Operand, base: &str, offset: &str) -> String {
-    let ty = storage(operand.dtype);
+pub(super) fn element_at(operand: &PointwiseOperand, base: &str, offset: &str) -> String {
+    let ty = storage_type(operand.dtype);
     let address = format!("(const char *){base} + {offset}");
     match operand.access {
         OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
@@ -424,22 +431,22 @@ pub(super) fn element_at(operand: &Operand, base: &str, offset: &str) -> String 
 mod tests {
     use super::*;
 
-    fn chain(second: Op) -> Fused {
-        let x = Step::Array(Operand { dtype: DType::F32, access: OperandKind::Element });
-        let op = |op, inputs| Step::Op { op, compute: DType::F32, out: DType::F32, inputs };
+    fn statement_chain(second: Op) -> FusedSpec {
+        let x = FusedStep::Array(PointwiseOperand { dtype: DType::F32, access: OperandKind::Element });
+        let op = |op, inputs| FusedStep::Op { op, compute: DType::F32, out: DType::F32, inputs };
         let steps = vec![
             x,
-            Step::Value(DType::F32),
+            FusedStep::Value(DType::F32),
             op(Op::Multiply, [0, 1, NO_STEP, NO_STEP]),
             op(second, [2, NO_STEP, NO_STEP, NO_STEP]),
         ];
         let outputs = vec![FusedOutput { step: 3, unaligned: false }];
-        Fused { steps: Steps(steps), outputs, pattern: AccessPattern::Flat(4) }
+        FusedSpec { steps: FusedSteps(steps), outputs, pattern: AccessPattern::Flat(4) }
     }
 
     #[test]
     fn products_are_never_contracted() {
-        let source = chain(Op::Negative).source();
+        let source = statement_chain(Op::Negative).source();
         assert!(source.contains("rt_product(x, y)"), "{source}");
         assert!(source.contains("const float v2 = step_2(i, v0, v1);"), "{source}");
         assert!(source.contains("out0p.at[k] = v3;"), "{source}");
@@ -447,7 +454,7 @@ mod tests {
 
     #[test]
     fn operations_of_several_roundings_are_kept_apart() {
-        let source = chain(Op::Exp).source();
+        let source = statement_chain(Op::Exp).source();
         assert!(source.contains("v3 = rt_opaque(step_3(i, rt_opaque(v2, zeros.at[4])), zeros.at[5]);"), "{source}");
     }
 }

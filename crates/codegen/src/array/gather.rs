@@ -7,13 +7,13 @@
 //! of the word that is set when an index is out of bounds.
 
 use super::offsets::IndexSpace;
-use super::types::{computed, preamble, storage};
+use super::types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use std::fmt::Write;
 
 /// Which way elements go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum GatherDirection {
     /// From `source` to `dense`.
     Get,
     /// From `dense` to `source`, which is then the target.
@@ -22,7 +22,7 @@ pub enum Direction {
 
 /// What happens to indices out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Bounds {
+pub enum BoundsMode {
     /// Negative ones count from the end; others are taken for the nearest, and noted.
     Raise,
     /// Modulo the length.
@@ -33,9 +33,9 @@ pub enum Bounds {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Gather {
+pub struct GatherSpec {
     /// Which way elements go.
-    pub direction: Direction,
+    pub direction: GatherDirection,
     /// The dtype of `dense`.
     pub dense: DType,
     /// The dtype of `source`.
@@ -45,26 +45,26 @@ pub struct Gather {
     /// The number of index arrays.
     pub n_indices: u8,
     /// What happens to indices out of bounds.
-    pub bounds: Bounds,
+    pub bounds: BoundsMode,
     /// Axes of the index space.
     pub space: IndexSpace,
 }
 
-impl Gather {
+impl GatherSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         match self.direction {
-            Direction::Get => "array_take",
-            Direction::Set => "array_put",
+            GatherDirection::Get => "array_take",
+            GatherDirection::Set => "array_put",
         }
     }
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let n = usize::from(self.n_indices);
-        let mut text = preamble([self.dense, self.source].into_iter(), false);
-        text.push_str(&self.space.structure("array_dims", 2 + n));
-        let (dense, source) = (storage(self.dense), storage(self.source));
+        let mut text = helper_preamble([self.dense, self.source].into_iter(), false);
+        text.push_str(&self.space.dims_struct("array_dims", 2 + n));
+        let (dense, source) = (storage_type(self.dense), storage_type(self.source));
         let mut params = vec!["char *dense".to_owned(), "char *source".to_owned()];
         params.extend((0..n).map(|k| format!("const char *index{k}")));
         params.extend(["unsigned long long n".to_owned(), "const array_dims dims".to_owned()]);
@@ -76,23 +76,23 @@ impl Gather {
             "extern \"C\" __global__ void {name}({params})\n{{\n\
              \x20 const {index} step = gridDim.x * ({index})blockDim.x;\n\
              \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n",
-            name = self.name(),
+            name = self.kernel_name(),
             params = params.join(", "),
         );
-        text.push_str(&self.space.offsets("dims", "i", 2 + n, "at", "    "));
+        text.push_str(&self.space.offset_statements("dims", "i", 2 + n, "at", "    "));
         text.push_str("    char *place = source + at1;\n");
         for k in 0..n {
-            let ty = storage(self.indices[k]);
+            let ty = storage_type(self.indices[k]);
             let _ = writeln!(text, "    {{ long long j = (long long)*(const {ty} *)(index{k} + at{});", k + 2);
-            text.push_str(&self.bounded(k));
+            text.push_str(&self.bounds_checked_index(k));
             let _ = writeln!(text, "      place += j * stride{k}; }}");
         }
-        let through = computed(self.dense);
+        let through = compute_type(self.dense);
         let _ = match self.direction {
-            Direction::Get => {
+            GatherDirection::Get => {
                 writeln!(text, "    *({dense} *)(dense + at0) = rt_cast<{dense}>(rt_load(*(const {source} *)place));")
             }
-            Direction::Set => writeln!(
+            GatherDirection::Set => writeln!(
                 text,
                 "    *({source} *)place = rt_cast<{source}>(({through})rt_load(*(const {dense} *)(dense + at0)));"
             ),
@@ -101,14 +101,14 @@ impl Gather {
         text
     }
 
-    fn bounded(&self, k: usize) -> String {
+    fn bounds_checked_index(&self, k: usize) -> String {
         match self.bounds {
-            Bounds::Raise => format!(
+            BoundsMode::Raise => format!(
                 "      if (j < 0) j += length{k};\n\
                  \x20     if (j < 0 || j >= length{k}) {{ *outside = 1; j = j < 0 ? 0 : length{k} - 1; }}\n"
             ),
-            Bounds::Wrap => format!("      j %= length{k}; if (j < 0) j += length{k};\n"),
-            Bounds::Clip => format!("      j = j < 0 ? 0 : j >= length{k} ? length{k} - 1 : j;\n"),
+            BoundsMode::Wrap => format!("      j %= length{k}; if (j < 0) j += length{k};\n"),
+            BoundsMode::Clip => format!("      j = j < 0 ? 0 : j >= length{k} ? length{k} - 1 : j;\n"),
         }
     }
 }

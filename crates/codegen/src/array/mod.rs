@@ -15,25 +15,25 @@ mod sort;
 mod tiled;
 mod types;
 
-pub use fft::{FFT_STAGES, Fft, FftHelper, FftHelperKernel, FftLoad, FftResult, FftSource, FftStore};
-pub use fused::{FUSED_ZEROS, Fused, FusedOutput, NO_STEP, Step, Steps, is_fusable};
-pub use gather::{Bounds, Direction, Gather};
+pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};
+pub use fused::{FUSED_ZEROS, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_STEP, is_fusable};
+pub use gather::{BoundsMode, GatherDirection, GatherSpec};
 pub use linalg::{
     LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_PANEL, LINALG_RANK_DEFICIENT, LINALG_REGISTER_PANEL_THREADS,
-    LINALG_RHS_PER_BLOCK, LINALG_STATE, LINALG_THREADS, LINALG_TILE, LINALG_WARP_RHS, LINALG_WY_BLOCK, Linalg,
+    LINALG_RHS_PER_BLOCK, LINALG_STATE, LINALG_THREADS, LINALG_TILE, LINALG_WARP_RHS, LINALG_WY_BLOCK, LinalgSpec,
     LinalgStep,
 };
 pub use matmul::{
-    MATMUL_BLOCK_SIDE, MATMUL_TILE, Matmul, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul,
+    MATMUL_BLOCK_SIDE, MATMUL_TILE, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul,
     SkinnyMatmul, TiledMatmul, matmul_sum_bytes,
 };
 pub use offsets::{IndexSpace, division_by};
-pub use op::{Op, OpTypes, Role, UnsupportedDType};
-pub use pointwise::{AccessPattern, Operand, OperandKind, Pointwise};
-pub use radix::{Payload, RADIX, RADIX_THREADS, Radix, RadixStage};
-pub use reduce::{Reduce, Reduction};
-pub use scan::{Scan, ScanOp, ScanStage};
-pub use sort::{SORT_TILE, Sort, SortStage};
+pub use op::{Op, OpTypes, OperandRole, UnsupportedDType};
+pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
+pub use radix::{RADIX_DIGITS, RADIX_THREADS, RadixSpec, RadixStage, SortPayload};
+pub use reduce::{ReduceSpec, ReductionOp};
+pub use scan::{ScanOp, ScanSpec, ScanStage};
+pub use sort::{SORT_TILE, SortSpec, SortStage};
 pub use tiled::{TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, TransposeTile};
 
 use std::borrow::Cow;
@@ -43,41 +43,41 @@ use std::borrow::Cow;
 #[non_exhaustive]
 pub enum ArrayKernel {
     /// Element by element.
-    Pointwise(Pointwise),
+    Pointwise(PointwiseSpec),
     /// Runs of elements to one each.
-    Reduce(Reduce),
+    Reduce(ReduceSpec),
     /// Through arrays of indices.
-    Gather(Gather),
+    Gather(GatherSpec),
     /// Scans (cumulative sums and products).
-    Scan(Scan),
+    Scan(ScanSpec),
     /// Sorting by comparisons, and searching.
-    Sort(Sort),
+    Sort(SortSpec),
     /// Sorting by digits.
-    Radix(Radix),
+    Radix(RadixSpec),
     /// Matrix products.
-    Matmul(Matmul),
+    Matmul(MatmulSpec),
     /// A pass of Fourier transforms.
-    Fft(Fft),
+    Fft(FftPassSpec),
     /// What goes with Fourier transforms.
     FftHelperKernel(FftHelperKernel),
     /// A step of linear algebra.
-    Linalg(Linalg),
+    Linalg(LinalgSpec),
 }
 
 impl ArrayKernel {
     /// The kernel's name in its source.
-    pub fn name(&self) -> Cow<'static, str> {
+    pub fn kernel_name(&self) -> Cow<'static, str> {
         match self {
-            ArrayKernel::Pointwise(kernel) => kernel.name().into(),
-            ArrayKernel::Reduce(kernel) => kernel.name().into(),
-            ArrayKernel::Gather(kernel) => kernel.name().into(),
-            ArrayKernel::Scan(kernel) => kernel.name().into(),
-            ArrayKernel::Sort(kernel) => kernel.name().into(),
-            ArrayKernel::Radix(kernel) => kernel.name().into(),
-            ArrayKernel::Matmul(kernel) => kernel.name().into(),
-            ArrayKernel::Fft(kernel) => kernel.name().into(),
-            ArrayKernel::FftHelperKernel(kernel) => kernel.name().into(),
-            ArrayKernel::Linalg(kernel) => kernel.name().into(),
+            ArrayKernel::Pointwise(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Reduce(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Gather(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Scan(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Sort(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Radix(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Matmul(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Fft(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::FftHelperKernel(kernel) => kernel.kernel_name().into(),
+            ArrayKernel::Linalg(kernel) => kernel.kernel_name().into(),
         }
     }
 

@@ -28,7 +28,7 @@ impl IndexSpace {
     }
 
     /// The declaration of the structure `name` for `n_operands` operands.
-    pub(super) fn structure(self, name: &str, n_operands: usize) -> String {
+    pub(super) fn dims_struct(self, name: &str, n_operands: usize) -> String {
         let (ndim, index, offset) = (self.ndim, self.index_type(), self.offset_type());
         let n_operands = n_operands.max(1);
         let magic = if self.wide { String::new() } else { format!(" unsigned int factor[{ndim}], shift[{ndim}];") };
@@ -37,7 +37,14 @@ impl IndexSpace {
 
     /// Statements that declare the byte offsets `{prefix}0`, `{prefix}1`, ... of the element with
     /// flat index `index`, the last axis being the fastest.
-    pub(super) fn offsets(self, dims: &str, index: &str, n_operands: usize, prefix: &str, indent: &str) -> String {
+    pub(super) fn offset_statements(
+        self,
+        dims: &str,
+        index: &str,
+        n_operands: usize,
+        prefix: &str,
+        indent: &str,
+    ) -> String {
         let (ty, offset) = (self.index_type(), self.offset_type());
         let mut out = String::new();
         for operand in 0..n_operands {

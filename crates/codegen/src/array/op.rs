@@ -4,12 +4,12 @@
 //! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real
 //! part is `R`. The helpers it may call are in `math.cuh` and `complex.cuh`.
 
-use crate::{DType, Kind};
+use crate::{DType, DTypeKind};
 use std::fmt;
 
 /// What an operation computes in and gives, from the common type of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum TypeRule {
     /// Computed in the common type, which is also the result.
     Same,
     /// A truth value, computed in the common type.
@@ -32,7 +32,7 @@ enum Rule {
 
 /// How an expression reads one of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum OperandRole {
     /// Converted to the computation type.
     Compute,
     /// As a truth value; takes no part in promotion.
@@ -41,11 +41,11 @@ pub enum Role {
     NoCast,
 }
 
-struct Row {
+struct OpRow {
     op: Op,
     name: &'static str,
     arity: usize,
-    rule: Rule,
+    rule: TypeRule,
     /// Expressions for bool, integers, floats and complex; empty where the operation is refused.
     /// `>` for bool: computed in int8.
     expressions: [&'static str; 4],
@@ -59,8 +59,8 @@ macro_rules! operations {
         #[repr(u8)]
         pub enum Op { $($op),* }
 
-        const TABLE: &[Row] = &[$(
-            Row { op: Op::$op, name: $name, arity: $arity, rule: Rule::$rule, expressions: [$b, $i, $f, $c] }
+        const OP_TABLE: &[OpRow] = &[$(
+            OpRow { op: Op::$op, name: $name, arity: $arity, rule: TypeRule::$rule, expressions: [$b, $i, $f, $c] }
         ),*];
     };
 }
@@ -190,30 +190,30 @@ pub struct OpTypes {
 }
 
 impl Op {
-    fn row(self) -> &'static Row {
-        let row = &TABLE[self as usize];
+    fn op_row(self) -> &'static OpRow {
+        let row = &OP_TABLE[self as usize];
         debug_assert_eq!(row.op, self);
         row
     }
 
     /// NumPy's name.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.op_row().name
     }
 
     /// The operation of this name.
     pub fn from_name(name: &str) -> Option<Op> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.op)
+        OP_TABLE.iter().find(|row| row.name == name).map(|row| row.op)
     }
 
     /// Every operation.
     pub fn all() -> impl Iterator<Item = Op> {
-        TABLE.iter().map(|row| row.op)
+        OP_TABLE.iter().map(|row| row.op)
     }
 
     /// The number of operands.
     pub fn arity(self) -> usize {
-        self.row().arity
+        self.op_row().arity
     }
 
     /// Whether the result is a truth value.
@@ -222,11 +222,11 @@ impl Op {
     }
 
     /// How operand `index` is read.
-    pub fn role(self, index: usize) -> Role {
+    pub fn operand_role(self, index: usize) -> OperandRole {
         match (self, index) {
-            (Op::Where, 0) => Role::Truth,
-            (Op::IfPositive, 0) => Role::NoCast,
-            _ => Role::Compute,
+            (Op::Where, 0) => OperandRole::Truth,
+            (Op::IfPositive, 0) => OperandRole::NoCast,
+            _ => OperandRole::Compute,
         }
     }
 
@@ -234,17 +234,17 @@ impl Op {
     ///
     /// # Errors
     /// When the operation does not exist for it.
-    pub fn resolve(self, common: DType) -> Result<OpTypes, UnsupportedDType> {
-        let row = self.row();
-        if common.kind() == Kind::Record {
+    pub fn resolve_types(self, common: DType) -> Result<OpTypes, UnsupportedDType> {
+        let row = self.op_row();
+        if common.kind() == DTypeKind::Record {
             let same = OpTypes { compute: common, out: common };
             return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(UnsupportedDType(self, common)) };
         }
         let mut compute = match row.rule {
-            Rule::Float | Rule::FloatTruth | Rule::FloatReal => common.float_for_unary(),
-            Rule::Divide => common.true_divide(),
-            Rule::Double if common.is_complex() => DType::C128,
-            Rule::Double => DType::F64,
+            TypeRule::Float | TypeRule::FloatTruth | TypeRule::FloatReal => common.float_for_unary(),
+            TypeRule::Divide => common.true_divide(),
+            TypeRule::Double if common.is_complex() => DType::C128,
+            TypeRule::Double => DType::F64,
             _ => common,
         };
         if compute == DType::Bool && row.expressions[0] == ">" {
@@ -255,9 +255,9 @@ impl Op {
             return Err(UnsupportedDType(self, common));
         }
         let out = match row.rule {
-            Rule::Truth | Rule::FloatTruth => DType::Bool,
-            Rule::Real | Rule::FloatReal => compute.real_part(),
-            Rule::Count => DType::U8,
+            TypeRule::Truth | TypeRule::FloatTruth => DType::Bool,
+            TypeRule::Real | TypeRule::FloatReal => compute.real_part(),
+            TypeRule::Count => DType::U8,
             _ => compute,
         };
         Ok(OpTypes { compute, out })
@@ -266,21 +266,21 @@ impl Op {
     /// The C expression for operands converted to `compute`.
     pub(super) fn expression(self, compute: DType) -> &'static str {
         let column = match compute.kind() {
-            Kind::Bool => 0,
-            Kind::Unsigned | Kind::Signed => 1,
-            Kind::Float => 2,
-            Kind::Complex => 3,
-            Kind::Record => 0,
+            DTypeKind::Bool => 0,
+            DTypeKind::Unsigned | DTypeKind::Signed => 1,
+            DTypeKind::Float => 2,
+            DTypeKind::Complex => 3,
+            DTypeKind::Record => 0,
         };
-        self.row().expressions[column]
+        self.op_row().expressions[column]
     }
 
     /// The type of the expression itself, before it is converted to that of the output.
     pub(super) fn result_of(self, compute: DType) -> DType {
-        match self.row().rule {
-            Rule::Truth | Rule::FloatTruth => DType::Bool,
-            Rule::Real | Rule::FloatReal => compute.real_part(),
-            Rule::Count => DType::U8,
+        match self.op_row().rule {
+            TypeRule::Truth | TypeRule::FloatTruth => DType::Bool,
+            TypeRule::Real | TypeRule::FloatReal => compute.real_part(),
+            TypeRule::Count => DType::U8,
             _ => compute,
         }
     }
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn rows_stand_in_the_order_of_the_operations() {
-        for (position, row) in TABLE.iter().enumerate() {
+        for (position, row) in OP_TABLE.iter().enumerate() {
             assert_eq!(row.op as usize, position);
             assert_eq!(Op::from_name(row.name), Some(row.op));
         }
@@ -316,7 +316,7 @@ mod tests {
             (Op::Rint, I16, F32),
             (Op::Signbit, I32, Bool),
         ] {
-            assert_eq!(op.resolve(common).map(|types| types.out), Ok(out), "{op:?} of {common}");
+            assert_eq!(op.resolve_types(common).map(|types| types.out), Ok(out), "{op:?} of {common}");
         }
         for (op, common) in [
             (Op::Subtract, Bool),
@@ -326,7 +326,7 @@ mod tests {
             (Op::Gcd, F64),
             (Op::Add, Void(8)),
         ] {
-            assert_eq!(op.resolve(common), Err(UnsupportedDType(op, common)));
+            assert_eq!(op.resolve_types(common), Err(UnsupportedDType(op, common)));
         }
     }
 }

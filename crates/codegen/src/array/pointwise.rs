@@ -5,10 +5,10 @@
 //! Any one-dimensional grid covers all elements.
 
 use super::offsets::IndexSpace;
-use super::op::{Op, Role};
+use super::op::{Op, OperandRole};
 use super::tiled::TransposeTile;
-use super::types::{computed, preamble, storage};
-use crate::{DType, Kind};
+use super::types::{compute_type, helper_preamble, storage_type};
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// How an operand is passed.
@@ -28,16 +28,16 @@ pub enum OperandKind {
 
 /// An operand: its dtype and how it is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Operand {
+pub struct PointwiseOperand {
     /// Element type.
     pub dtype: DType,
     /// How it is passed.
     pub access: OperandKind,
 }
 
-impl Operand {
+impl PointwiseOperand {
     /// No operand.
-    pub const UNUSED: Operand = Operand { dtype: DType::Bool, access: OperandKind::Unused };
+    pub const UNUSED_OPERAND: PointwiseOperand = PointwiseOperand { dtype: DType::Bool, access: OperandKind::Unused };
 }
 
 /// How indices become addresses.
@@ -53,7 +53,7 @@ pub enum AccessPattern {
 
 impl AccessPattern {
     /// The axes, unless all elements lie one after the other.
-    pub(super) fn space(self) -> Option<IndexSpace> {
+    pub(super) fn index_space(self) -> Option<IndexSpace> {
         match self {
             AccessPattern::Flat(_) => None,
             AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => Some(space),
@@ -63,7 +63,7 @@ impl AccessPattern {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Pointwise {
+pub struct PointwiseSpec {
     /// The operation.
     pub op: Op,
     /// What it is computed in.
@@ -73,48 +73,50 @@ pub struct Pointwise {
     /// Whether the output lies at addresses that its type is not aligned to.
     pub is_out_unaligned: bool,
     /// The operands.
-    pub operands: [Operand; 4],
+    pub operands: [PointwiseOperand; 4],
     /// How indices become addresses.
     pub pattern: AccessPattern,
 }
 
-const NAMES: [&str; 4] = ["x", "y", "z", "w"];
+const OPERAND_NAMES: [&str; 4] = ["x", "y", "z", "w"];
 
-impl Pointwise {
+impl PointwiseSpec {
     /// The kernel's name.
-    pub fn name(&self) -> String {
+    pub fn kernel_name(&self) -> String {
         format!("array_{}", self.op.name())
     }
 
-    fn used(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
+    fn used_operands(&self) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
         self.operands.iter().enumerate().filter(|(_, operand)| operand.access != OperandKind::Unused)
     }
 
-    fn with(&self, access: OperandKind) -> impl Iterator<Item = (usize, &Operand)> + Clone {
-        self.used().filter(move |(_, operand)| operand.access == access)
+    fn operands_with_kind(&self, access: OperandKind) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
+        self.used_operands().filter(move |(_, operand)| operand.access == access)
     }
 
     /// Operands that have an element for every index.
-    fn indexed(&self) -> impl Iterator<Item = (usize, &Operand)> + Clone {
-        self.used().filter(|(_, operand)| matches!(operand.access, OperandKind::Element | OperandKind::Unaligned))
+    fn indexed_operands(&self) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
+        self.used_operands()
+            .filter(|(_, operand)| matches!(operand.access, OperandKind::Element | OperandKind::Unaligned))
     }
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
-        let dtypes = [self.compute, self.out].into_iter().chain(self.used().map(|(_, operand)| operand.dtype));
-        let mut text = preamble(dtypes, self.expression().contains("rt_"));
-        text.push_str(&self.function());
-        if let Some(space) = self.pattern.space() {
-            text.push_str(&space.structure("array_dims", 1 + self.indexed().count()));
+        let dtypes = [self.compute, self.out].into_iter().chain(self.used_operands().map(|(_, operand)| operand.dtype));
+        let mut text = helper_preamble(dtypes, self.op_expression().contains("rt_"));
+        text.push_str(&self.op_function());
+        if let Some(space) = self.pattern.index_space() {
+            text.push_str(&space.dims_struct("array_dims", 1 + self.indexed_operands().count()));
         }
-        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.name(), self.parameters());
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), self.kernel_parameters());
         match self.pattern {
             AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
             AccessPattern::Strided(space) => self.strided_body(&mut text, space),
             AccessPattern::Tiled(space, tile) => {
-                let operands: Vec<_> = self.indexed().map(|(at, operand)| (NAMES[at], operand.dtype)).collect();
-                let value = |element: &dyn Fn(&str) -> String| self.call("0", element);
-                text.push_str(&tile.body(space, self.out, &operands, value));
+                let operands: Vec<_> =
+                    self.indexed_operands().map(|(at, operand)| (OPERAND_NAMES[at], operand.dtype)).collect();
+                let value = |element: &dyn Fn(&str) -> String| self.op_call("0", element);
+                text.push_str(&tile.kernel_body(space, self.out, &operands, value));
             }
         }
         text.push_str("}\n");
@@ -124,11 +126,11 @@ impl Pointwise {
     /// Comparison of a signed integer with a 64-bit unsigned one, which have no common integer type.
     fn is_mixed_comparison(&self) -> bool {
         let [x, y, ..] = self.operands.map(|operand| operand.dtype);
-        let mixed = |a: DType, b: DType| a.kind() == Kind::Signed && b == DType::U64;
+        let mixed = |a: DType, b: DType| a.kind() == DTypeKind::Signed && b == DType::U64;
         self.op.is_comparison() && (mixed(x, y) || mixed(y, x))
     }
 
-    pub(super) fn expression(&self) -> String {
+    pub(super) fn op_expression(&self) -> String {
         if !self.is_mixed_comparison() {
             return self.op.expression(self.compute).to_owned();
         }
@@ -136,63 +138,65 @@ impl Pointwise {
     }
 
     /// The operation as a device function of stored operands.
-    fn function(&self) -> String {
-        self.function_of("array_op", &self.expression())
+    fn op_function(&self) -> String {
+        self.function_of("array_op", &self.op_expression())
     }
 
-    /// [`Pointwise::function`] under another name, with an expression that may differ in form.
+    /// [`PointwiseSpec::op_function`] under another name, with an expression that may differ in form.
     pub(super) fn function_of(&self, function: &str, expression: &str) -> String {
         let mixed = self.is_mixed_comparison();
         let mut text = String::new();
-        let params: Vec<_> =
-            self.used().map(|(at, operand)| format!("{} {}_", storage(operand.dtype), NAMES[at])).collect();
+        let params: Vec<_> = self
+            .used_operands()
+            .map(|(at, operand)| format!("{} {}_", storage_type(operand.dtype), OPERAND_NAMES[at]))
+            .collect();
         let params = params.join(", ");
-        let out = storage(self.out);
+        let out = storage_type(self.out);
         let _ = write!(
             text,
             "__device__ __forceinline__ {out} {function}(unsigned long long i{}{params})\n{{\n\
              \x20 typedef {} T;\n  typedef {} R;\n",
             if params.is_empty() { "" } else { ", " },
-            computed(self.compute),
-            computed(self.compute.real_part())
+            compute_type(self.compute),
+            compute_type(self.compute.real_part())
         );
-        for (at, operand) in self.used() {
-            let name = NAMES[at];
-            let _ = match self.op.role(at) {
-                Role::Truth => writeln!(text, "  const bool {name} = rt_true(rt_load({name}_));"),
-                Role::Compute if mixed => {
+        for (at, operand) in self.used_operands() {
+            let name = OPERAND_NAMES[at];
+            let _ = match self.op.operand_role(at) {
+                OperandRole::Truth => writeln!(text, "  const bool {name} = rt_true(rt_load({name}_));"),
+                OperandRole::Compute if mixed => {
                     let wide = if operand.dtype == DType::U64 { "unsigned long long" } else { "long long" };
                     writeln!(text, "  const {wide} {name} = {name}_;")
                 }
-                Role::Compute => writeln!(text, "  const T {name} = rt_cast<T>(rt_load({name}_));"),
-                Role::NoCast => writeln!(text, "  const auto {name} = rt_load({name}_);"),
+                OperandRole::Compute => writeln!(text, "  const T {name} = rt_cast<T>(rt_load({name}_));"),
+                OperandRole::NoCast => writeln!(text, "  const auto {name} = rt_load({name}_);"),
             };
         }
-        let result = computed(self.op.result_of(self.compute));
+        let result = compute_type(self.op.result_of(self.compute));
         let _ = write!(text, "  return rt_cast<{out}>(({result})({expression}));\n}}\n");
         text
     }
 
-    fn parameters(&self) -> String {
-        let mut params = vec![format!("{} *out", storage(self.out))];
-        for (at, operand) in self.used().filter(|(_, operand)| operand.access != OperandKind::Value) {
-            params.push(format!("const {} *{}", storage(operand.dtype), NAMES[at]));
+    fn kernel_parameters(&self) -> String {
+        let mut params = vec![format!("{} *out", storage_type(self.out))];
+        for (at, operand) in self.used_operands().filter(|(_, operand)| operand.access != OperandKind::Value) {
+            params.push(format!("const {} *{}", storage_type(operand.dtype), OPERAND_NAMES[at]));
         }
         params.push("unsigned long long n".into());
-        if self.pattern.space().is_some() {
+        if self.pattern.index_space().is_some() {
             params.push("const array_dims dims".into());
         }
-        for (at, operand) in self.with(OperandKind::Value) {
-            params.push(format!("{} {}", storage(operand.dtype), NAMES[at]));
+        for (at, operand) in self.operands_with_kind(OperandKind::Value) {
+            params.push(format!("{} {}", storage_type(operand.dtype), OPERAND_NAMES[at]));
         }
         params.join(", ")
     }
 
     /// The call of the operation, where `element` says how an element of operand `at` is written.
-    fn call(&self, index: &str, element: impl Fn(&str) -> String) -> String {
+    fn op_call(&self, index: &str, element: impl Fn(&str) -> String) -> String {
         let mut text = format!("array_op({index}");
-        for (at, operand) in self.used() {
-            let name = NAMES[at];
+        for (at, operand) in self.used_operands() {
+            let name = OPERAND_NAMES[at];
             let argument = match operand.access {
                 OperandKind::Element | OperandKind::Unaligned => element(name),
                 OperandKind::Broadcast => format!("{name}[0]"),
@@ -210,25 +214,25 @@ impl Pointwise {
         );
         let mut done = "0ull".to_owned();
         if elements_per_access > 1 {
-            self.packs(text, elements_per_access);
+            self.packed_loop(text, elements_per_access);
             done = format!("n / {elements_per_access} * {elements_per_access}");
         }
-        let call = self.call("i", |name| format!("{name}[i]"));
+        let call = self.op_call("i", |name| format!("{name}[i]"));
         let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) out[i] = {call};");
     }
 
     /// The loop over adjacent elements that are read and written at once.
-    fn packs(&self, text: &mut String, elements_per_access: u8) {
+    fn packed_loop(&self, text: &mut String, elements_per_access: u8) {
         let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
-        for (at, operand) in self.with(OperandKind::Element) {
-            let (name, ty) = (NAMES[at], storage(operand.dtype));
+        for (at, operand) in self.operands_with_kind(OperandKind::Element) {
+            let (name, ty) = (OPERAND_NAMES[at], storage_type(operand.dtype));
             let _ = writeln!(
                 text,
                 "    const rt_pack<{ty}, {elements_per_access}> {name}p = ((const rt_pack<{ty}, {elements_per_access}> *){name})[p];"
             );
         }
-        let out = storage(self.out);
-        let call = self.call(&format!("p * {elements_per_access} + k"), |name| format!("{name}p.at[k]"));
+        let out = storage_type(self.out);
+        let call = self.op_call(&format!("p * {elements_per_access} + k"), |name| format!("{name}p.at[k]"));
         let _ = write!(
             text,
             "    rt_pack<{out}, {elements_per_access}> outp;\n    #pragma unroll\n\
@@ -244,18 +248,18 @@ impl Pointwise {
             "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
              \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
         );
-        let elements: Vec<_> = self.indexed().collect();
-        text.push_str(&space.offsets("dims", "i", 1 + elements.len(), "at", "    "));
+        let elements: Vec<_> = self.indexed_operands().collect();
+        text.push_str(&space.offset_statements("dims", "i", 1 + elements.len(), "at", "    "));
         let place = |name: &str| {
-            let position = elements.iter().position(|(at, _)| NAMES[*at] == name).unwrap_or(0);
-            let ty = storage(elements[position].1.dtype);
+            let position = elements.iter().position(|(at, _)| OPERAND_NAMES[*at] == name).unwrap_or(0);
+            let ty = storage_type(elements[position].1.dtype);
             let address = format!("(const char *){name} + at{}", position + 1);
             match elements[position].1.access {
                 OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
                 _ => format!("*(const {ty} *)({address})"),
             }
         };
-        let (out, value) = (storage(self.out), self.call("i", place));
+        let (out, value) = (storage_type(self.out), self.op_call("i", place));
         let _ = match self.is_out_unaligned {
             true => writeln!(text, "    rt_scatter_bytes<{out}>((char *)out + at0, {value});\n  }}"),
             false => writeln!(text, "    *({out} *)((char *)out + at0) = {value};\n  }}"),
@@ -267,14 +271,14 @@ impl Pointwise {
 mod tests {
     use super::*;
 
-    fn element(dtype: DType) -> Operand {
-        Operand { dtype, access: OperandKind::Element }
+    fn element(dtype: DType) -> PointwiseOperand {
+        PointwiseOperand { dtype, access: OperandKind::Element }
     }
 
-    fn binary(op: Op, x: Operand, y: Operand, pattern: AccessPattern) -> Pointwise {
-        let types = op.resolve(x.dtype.promote(y.dtype)).unwrap();
-        let operands = [x, y, Operand::UNUSED, Operand::UNUSED];
-        Pointwise { op, compute: types.compute, out: types.out, is_out_unaligned: false, operands, pattern }
+    fn binary(op: Op, x: PointwiseOperand, y: PointwiseOperand, pattern: AccessPattern) -> PointwiseSpec {
+        let types = op.resolve_types(x.dtype.promote(y.dtype)).unwrap();
+        let operands = [x, y, PointwiseOperand::UNUSED_OPERAND, PointwiseOperand::UNUSED_OPERAND];
+        PointwiseSpec { op, compute: types.compute, out: types.out, is_out_unaligned: false, operands, pattern }
     }
 
     #[test]
@@ -288,7 +292,7 @@ mod tests {
 
     #[test]
     fn values_come_last_and_are_not_indexed() {
-        let value = Operand { dtype: DType::F32, access: OperandKind::Value };
+        let value = PointwiseOperand { dtype: DType::F32, access: OperandKind::Value };
         let source = binary(Op::Add, value, element(DType::F32), AccessPattern::Flat(4)).source();
         assert!(source.contains("array_add(float *out, const float *y, unsigned long long n, float x)"), "{source}");
         assert!(source.contains("outp.at[k] = array_op(p * 4 + k, x, yp.at[k]);"), "{source}");

@@ -6,18 +6,18 @@
 //! digit, how many keys of earlier tiles have it. Keys are moved unchanged; wherever a digit is read, the key is
 //! mapped to an unsigned number of the same order.
 
-use crate::block_reduce::COMBINE;
-use crate::{DType, Kind};
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// Values of a digit.
-pub const RADIX: usize = 256;
+pub const RADIX_DIGITS: usize = 256;
 /// Threads of a block that counts.
 pub const RADIX_THREADS: u32 = 256;
 
 /// What goes along with the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Payload {
+pub enum SortPayload {
     /// Nothing.
     None,
     /// Places, made by the first sweep.
@@ -34,7 +34,7 @@ pub enum RadixStage {
     /// Sorts by one digit.
     Sweep {
         /// What goes along.
-        payload: Payload,
+        payload: SortPayload,
         /// Places are written as 64-bit integers, else as 32-bit ones.
         last: bool,
     },
@@ -42,7 +42,7 @@ pub enum RadixStage {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Radix {
+pub struct RadixSpec {
     /// The dtype of the keys.
     pub dtype: DType,
     /// From the largest to the smallest.
@@ -57,10 +57,10 @@ pub struct Radix {
     pub stage: RadixStage,
 }
 
-impl Radix {
+impl RadixSpec {
     /// Whether keys of this dtype can be sorted by digits.
     pub fn supports(dtype: DType) -> bool {
-        matches!(dtype.kind(), Kind::Bool | Kind::Signed | Kind::Unsigned | Kind::Float)
+        matches!(dtype.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float)
     }
 
     /// The kernels for keys of `dtype`, with tiles that keep shared memory and registers in bounds.
@@ -84,7 +84,7 @@ impl Radix {
     pub const MAX_KEYS: usize = 1 << 30;
 
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         match self.stage {
             RadixStage::Histogram => "array_radix_count",
             RadixStage::Sweep { .. } => "array_radix_sweep",
@@ -92,12 +92,12 @@ impl Radix {
     }
 
     /// The unsigned number that a key is sorted as, from its bits.
-    fn order(&self) -> String {
+    fn order_preserving_key(&self) -> String {
         let bits = 8 * self.dtype.itemsize();
         let sign = format!("((U)1 << {})", bits - 1);
         let ordered = match (self.dtype, self.dtype.kind()) {
-            (_, Kind::Signed) => format!("return key ^ {sign};"),
-            (dtype, Kind::Float) => {
+            (_, DTypeKind::Signed) => format!("return key ^ {sign};"),
+            (dtype, DTypeKind::Float) => {
                 let infinity = match dtype {
                     DType::F16 => "0x7c00",
                     DType::BF16 => "0x7f80",
@@ -128,12 +128,12 @@ impl Radix {
             4 => "unsigned int",
             _ => "unsigned long long",
         };
-        let mut text = format!("{COMBINE}typedef {unsigned} U;\n{}", self.order());
+        let mut text = format!("{BLOCK_REDUCE_SOURCE}typedef {unsigned} U;\n{}", self.order_preserving_key());
         text.push_str(BLOCK_SCAN);
         match self.stage {
             RadixStage::Histogram => {
                 let _ = writeln!(text, "#define PASSES {}", self.dtype.itemsize());
-                text.push_str(HISTOGRAM);
+                text.push_str(HISTOGRAM_SOURCE);
             }
             RadixStage::Sweep { payload, last } => {
                 let _ = write!(
@@ -142,11 +142,11 @@ impl Radix {
                     self.threads,
                     self.blocks,
                     self.items,
-                    i32::from(payload != Payload::None),
-                    i32::from(payload == Payload::Carried),
+                    i32::from(payload != SortPayload::None),
+                    i32::from(payload == SortPayload::Carried),
                     if last { "long long" } else { "unsigned int" }
                 );
-                text.push_str(SWEEP);
+                text.push_str(ONESWEEP_SOURCE);
             }
         }
         text
@@ -174,7 +174,7 @@ __device__ __forceinline__ unsigned int sum_before(unsigned int value)
 ";
 
 /// Parameters: counts (`PASSES * 256`, zero at first), a tile counter (zero), the keys, their number.
-const HISTOGRAM: &str = "\
+const HISTOGRAM_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned int *counts, unsigned int *ticket, const U *keys, unsigned long long n)
 {
   __shared__ unsigned int own[PASSES * 256];
@@ -215,7 +215,7 @@ extern \"C\" __global__ void __launch_bounds__(256) array_radix_count(unsigned i
 ///
 /// A block counts its digits and publishes the counts before it ranks its keys, so that blocks behind it
 /// wait the less. Lanes of a warp with one digit find each other by the bits that they set in a word.
-const SWEEP: &str = "\
+const ONESWEEP_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(THREADS, BLOCKS) array_radix_sweep(U *out, const U *in, place_type *places_out, const unsigned int *places_in, const unsigned int *begins, unsigned int *state, unsigned long long n, unsigned int shift)
 {
   enum { TILE = THREADS * ITEMS, WARPS = THREADS / 32, AT_ONCE = 4 };
@@ -335,16 +335,16 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, BLOCKS) array_radix_swee
 mod tests {
     use super::*;
 
-    fn sweep(dtype: DType, descending: bool) -> String {
-        let stage = RadixStage::Sweep { payload: Payload::Generated, last: true };
-        Radix::new(dtype, descending, stage).source()
+    fn onesweep_source(dtype: DType, descending: bool) -> String {
+        let stage = RadixStage::Sweep { payload: SortPayload::Generated, last: true };
+        RadixSpec::new(dtype, descending, stage).source()
     }
 
     #[test]
     fn keys_are_ordered_as_unsigned_numbers() {
-        assert!(sweep(DType::U32, false).contains("return key;"));
-        assert!(sweep(DType::I16, false).contains("return key ^ ((U)1 << 15);"));
-        let halves = sweep(DType::F16, true);
+        assert!(onesweep_source(DType::U32, false).contains("return key;"));
+        assert!(onesweep_source(DType::I16, false).contains("return key ^ ((U)1 << 15);"));
+        let halves = onesweep_source(DType::F16, true);
         assert!(halves.contains("> (U)0x7c00) return (U)~(U)0;") && halves.contains("(U)~ascending(key)"), "{halves}");
     }
 }

@@ -5,18 +5,18 @@
 //! structure of the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
 //! strides of `x`, `y`, mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
 
-use super::fused::{Steps, element_at};
+use super::fused::{FusedSteps, element_at};
 use super::offsets::IndexSpace;
-use super::pointwise::{Operand, OperandKind};
-use super::types::{computed, preamble, storage};
-use crate::block_reduce::{COMBINE, REDUCE_THREADS};
-use crate::{DType, Kind};
+use super::pointwise::{OperandKind, PointwiseOperand};
+use super::types::{compute_type, helper_preamble, storage_type};
+use crate::block_reduce::{BLOCK_REDUCE_SOURCE, REDUCE_THREADS};
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// What a run of elements is reduced to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Reduction {
+pub enum ReductionOp {
     Sum,
     Product,
     Minimum,
@@ -33,40 +33,40 @@ pub enum Reduction {
     SumSquaredDeviations,
 }
 
-impl Reduction {
+impl ReductionOp {
     /// NumPy's name.
-    pub fn name(self) -> &'static str {
+    pub fn numpy_name(self) -> &'static str {
         match self {
-            Reduction::Sum => "add",
-            Reduction::Product => "multiply",
-            Reduction::Minimum => "minimum",
-            Reduction::Maximum => "maximum",
-            Reduction::Any => "logical_or",
-            Reduction::All => "logical_and",
-            Reduction::ArgMinimum => "argmin",
-            Reduction::ArgMaximum => "argmax",
-            Reduction::CountNonzero => "count_nonzero",
-            Reduction::Dot => "dot",
-            Reduction::SumSquaredDeviations => "var",
+            ReductionOp::Sum => "add",
+            ReductionOp::Product => "multiply",
+            ReductionOp::Minimum => "minimum",
+            ReductionOp::Maximum => "maximum",
+            ReductionOp::Any => "logical_or",
+            ReductionOp::All => "logical_and",
+            ReductionOp::ArgMinimum => "argmin",
+            ReductionOp::ArgMaximum => "argmax",
+            ReductionOp::CountNonzero => "count_nonzero",
+            ReductionOp::Dot => "dot",
+            ReductionOp::SumSquaredDeviations => "var",
         }
     }
 
     /// Whether the result is the place of an element.
     pub fn is_arg(self) -> bool {
-        matches!(self, Reduction::ArgMinimum | Reduction::ArgMaximum)
+        matches!(self, ReductionOp::ArgMinimum | ReductionOp::ArgMaximum)
     }
 
     /// Whether there is a result for no elements.
     pub fn has_identity(self) -> bool {
-        !self.is_arg() && !matches!(self, Reduction::Minimum | Reduction::Maximum)
+        !self.is_arg() && !matches!(self, ReductionOp::Minimum | ReductionOp::Maximum)
     }
 }
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Reduce {
+pub struct ReduceSpec {
     /// What is computed.
-    pub reduction: Reduction,
+    pub reduction: ReductionOp,
     /// The dtype of `x`.
     pub x: DType,
     /// The dtype of `y`, if there is one.
@@ -102,8 +102,8 @@ pub struct Reduce {
 }
 
 /// What is computed where an element would be read.
-struct Expression<'a> {
-    steps: &'a Steps,
+struct ElementExpression<'a> {
+    steps: &'a FusedSteps,
     step: u16,
 }
 
@@ -115,10 +115,10 @@ struct ElementRef<'a> {
     indent: &'a str,
 }
 
-impl Reduce {
+impl ReduceSpec {
     /// A sum of single precision without splits or packs, from which other kernels are written.
-    pub const PLAIN: Reduce = Reduce {
-        reduction: Reduction::Sum,
+    pub const PLAIN_SUM: ReduceSpec = ReduceSpec {
+        reduction: ReductionOp::Sum,
         x: DType::F32,
         y: None,
         masked: false,
@@ -137,7 +137,7 @@ impl Reduce {
     };
 
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         "array_reduce"
     }
 
@@ -150,7 +150,7 @@ impl Reduce {
         if self.reduction.is_arg() { value.next_multiple_of(8) + 8 } else { value }
     }
 
-    fn names(&self) -> Vec<(&'static str, DType)> {
+    fn accumulator_fields(&self) -> Vec<(&'static str, DType)> {
         let mut names = vec![("x", self.x)];
         names.extend(self.y.map(|y| ("y", y)));
         names.extend(self.masked.then_some(("mask", DType::Bool)));
@@ -160,36 +160,36 @@ impl Reduce {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
-        let mut text = preamble(dtypes, true) + COMBINE;
-        let _ = writeln!(text, "typedef {} T;", computed(self.compute));
-        text.push_str(&self.accumulator());
+        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
+        text.push_str(&self.accumulator_source());
         match self.outputs_per_thread {
-            1 => self.body(&mut text, None),
+            1 => self.kernel_body(&mut text, None),
             _ => self.body_outputs_per_thread(&mut text),
         }
         text
     }
 
-    /// The kernel with the value `step` of an expression for `x`, whose dtype it has. In place of `x`
+    /// The kernel with the value `accumulate_statement` of an expression for `x`, whose dtype it has. In place of `x`
     /// stand the arrays of the expression; its zeros and numbers end the parameters.
     ///
     /// The elements are combined in the order of the kernel that reads them from memory.
-    pub fn source_of(&self, steps: &Steps, step: u16) -> String {
-        let mut text = steps.functions(&[self.x, self.compute, self.out]) + COMBINE;
-        let _ = writeln!(text, "typedef {} T;", computed(self.compute));
-        text.push_str(&self.accumulator());
-        self.body(&mut text, Some(&Expression { steps, step }));
+    pub fn source_of(&self, steps: &FusedSteps, step: u16) -> String {
+        let mut text = steps.step_functions(&[self.x, self.compute, self.out]) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
+        text.push_str(&self.accumulator_source());
+        self.kernel_body(&mut text, Some(&ElementExpression { steps, step }));
         text
     }
 
     /// The value that leaves every other one as it is.
-    fn neutral(&self) -> String {
+    fn identity_value(&self) -> String {
         let integer_limits = |lowest: bool| {
             let bits = 8 * self.compute.itemsize();
             match (self.compute.kind(), lowest) {
-                (Kind::Bool, _) => (if lowest { "false" } else { "true" }).to_owned(),
-                (Kind::Unsigned, true) => "T(0)".to_owned(),
-                (Kind::Unsigned, false) => "T(~0ull)".to_owned(),
+                (DTypeKind::Bool, _) => (if lowest { "false" } else { "true" }).to_owned(),
+                (DTypeKind::Unsigned, true) => "T(0)".to_owned(),
+                (DTypeKind::Unsigned, false) => "T(~0ull)".to_owned(),
                 (_, true) => format!("T(1ull << {})", bits - 1),
                 (_, false) => format!("T((1ull << {}) - 1)", bits - 1),
             }
@@ -197,55 +197,55 @@ impl Reduce {
         let limit = |lowest: bool| {
             let infinity = if lowest { "-__int_as_float(0x7f800000)" } else { "__int_as_float(0x7f800000)" };
             match self.compute.kind() {
-                Kind::Float => format!("T({infinity})"),
-                Kind::Complex => format!("T({infinity}, {infinity})"),
+                DTypeKind::Float => format!("T({infinity})"),
+                DTypeKind::Complex => format!("T({infinity}, {infinity})"),
                 _ => integer_limits(lowest),
             }
         };
         match self.reduction {
-            Reduction::Product => "T(1)".into(),
-            Reduction::All => "true".into(),
-            Reduction::Minimum | Reduction::ArgMinimum => limit(false),
-            Reduction::Maximum | Reduction::ArgMaximum => limit(true),
+            ReductionOp::Product => "T(1)".into(),
+            ReductionOp::All => "true".into(),
+            ReductionOp::Minimum | ReductionOp::ArgMinimum => limit(false),
+            ReductionOp::Maximum | ReductionOp::ArgMaximum => limit(true),
             _ => "T(0)".into(),
         }
     }
 
     /// What is accumulated, where it starts, how two are combined, and what is stored.
-    fn accumulator(&self) -> String {
-        let neutral = self.neutral();
+    fn accumulator_source(&self) -> String {
+        let neutral = self.identity_value();
         if self.reduction.is_arg() {
             return self.arg_accumulator(&neutral);
         }
         let combined = match self.reduction {
-            Reduction::Product if self.compute == DType::Bool => "a && b",
-            Reduction::Sum if self.compute == DType::Bool => "a || b",
-            Reduction::Product => "a * b",
-            Reduction::Minimum => "rt_min(a, b)",
-            Reduction::Maximum => "rt_max(a, b)",
-            Reduction::Any => "a || b",
-            Reduction::All => "a && b",
+            ReductionOp::Product if self.compute == DType::Bool => "a && b",
+            ReductionOp::Sum if self.compute == DType::Bool => "a || b",
+            ReductionOp::Product => "a * b",
+            ReductionOp::Minimum => "rt_min(a, b)",
+            ReductionOp::Maximum => "rt_max(a, b)",
+            ReductionOp::Any => "a || b",
+            ReductionOp::All => "a && b",
             _ => "a + b",
         };
         let mapped = match self.reduction {
-            Reduction::Any | Reduction::All | Reduction::CountNonzero => "T(rt_true(rt_load(x)))",
-            Reduction::Dot if self.compute == DType::Bool => "rt_cast<T>(rt_load(x)) && rt_cast<T>(rt_load(y))",
-            Reduction::Dot => "rt_cast<T>(rt_load(x)) * rt_cast<T>(rt_load(y))",
-            Reduction::SumSquaredDeviations if self.x.is_complex() => "T(pycuda::norm(rt_load(x) - rt_load(y)))",
-            Reduction::SumSquaredDeviations => {
+            ReductionOp::Any | ReductionOp::All | ReductionOp::CountNonzero => "T(rt_true(rt_load(x)))",
+            ReductionOp::Dot if self.compute == DType::Bool => "rt_cast<T>(rt_load(x)) && rt_cast<T>(rt_load(y))",
+            ReductionOp::Dot => "rt_cast<T>(rt_load(x)) * rt_cast<T>(rt_load(y))",
+            ReductionOp::SumSquaredDeviations if self.x.is_complex() => "T(pycuda::norm(rt_load(x) - rt_load(y)))",
+            ReductionOp::SumSquaredDeviations => {
                 "(rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y))) * (rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y)))"
             }
             _ => "rt_cast<T>(rt_load(x))",
         };
-        let y = self.y.map(|y| format!(", {} y", storage(y))).unwrap_or_default();
+        let y = self.y.map(|y| format!(", {} y", storage_type(y))).unwrap_or_default();
         format!(
             "typedef T A;\n\
              __device__ __forceinline__ A start() {{ return {neutral}; }}\n\
              __device__ __forceinline__ A combine(A a, A b) {{ return A({combined}); }}\n\
              __device__ __forceinline__ A map(unsigned long long, {x} x{y}) {{ return A({mapped}); }}\n\
              __device__ __forceinline__ {out} finish(A a) {{ return rt_cast<{out}>(a); }}\n",
-            x = storage(self.x),
-            out = storage(self.out)
+            x = storage_type(self.x),
+            out = storage_type(self.out)
         )
     }
 
@@ -255,11 +255,11 @@ impl Reduce {
         let less = if complex { "rt_less(a, b)" } else { "a < b" };
         let is_nan = if complex { "rt_isnan(a)" } else { "a != a" };
         let better = match self.reduction {
-            Reduction::ArgMinimum => "beats(a.value, b.value)",
+            ReductionOp::ArgMinimum => "beats(a.value, b.value)",
             _ => "beats(b.value, a.value)",
         };
         let better_back = match self.reduction {
-            Reduction::ArgMinimum => "beats(b.value, a.value)",
+            ReductionOp::ArgMinimum => "beats(b.value, a.value)",
             _ => "beats(a.value, b.value)",
         };
         format!(
@@ -274,16 +274,20 @@ impl Reduce {
              \x20 return {better} ? a : {better_back} ? b : first ? a : b;\n}}\n\
              __device__ __forceinline__ A map(unsigned long long at, {x} x) {{ return A{{rt_cast<T>(rt_load(x)), (long long)at}}; }}\n\
              __device__ __forceinline__ {out} finish(A a) {{ return ({out})a.at; }}\n",
-            x = storage(self.x),
-            out = storage(self.out)
+            x = storage_type(self.x),
+            out = storage_type(self.out)
         )
     }
 
     /// The arrays that are read.
-    fn arrays(&self, expression: Option<&Expression<'_>>) -> Vec<Operand> {
+    fn array_operands(&self, expression: Option<&ElementExpression<'_>>) -> Vec<PointwiseOperand> {
         match expression {
-            Some(expression) => expression.steps.arrays().collect(),
-            None => self.names().iter().map(|&(_, dtype)| Operand { dtype, access: OperandKind::Element }).collect(),
+            Some(expression) => expression.steps.array_operands().collect(),
+            None => self
+                .accumulator_fields()
+                .iter()
+                .map(|&(_, dtype)| PointwiseOperand { dtype, access: OperandKind::Element })
+                .collect(),
         }
     }
 
@@ -293,20 +297,20 @@ impl Reduce {
     }
 
     /// `acc = combine(acc, element)`
-    fn step(&self, expression: Option<&Expression<'_>>, place: ElementRef<'_>) -> String {
+    fn accumulate_statement(&self, expression: Option<&ElementExpression<'_>>, place: ElementRef<'_>) -> String {
         let ElementRef { index, pack, indent } = place;
-        let arrays = self.arrays(expression);
+        let arrays = self.array_operands(expression);
         let in_pack = |at: usize| pack.filter(|_| self.is_packed(at));
         let mut text = match (0..arrays.len()).all(|at| in_pack(at).is_some()) {
             true => String::new(),
-            false => self.reduced.offsets("reduced", index, arrays.len(), "r", indent),
+            false => self.reduced.offset_statements("reduced", index, arrays.len(), "r", indent),
         };
-        let element = |at: usize, operand: &Operand| match in_pack(at) {
+        let element = |at: usize, operand: &PointwiseOperand| match in_pack(at) {
             Some(pack) => format!("p{at}{pack}"),
             None => element_at(operand, &format!("row{at}"), &format!("r{at}")),
         };
-        if let Some(Expression { steps, step }) = expression {
-            text.push_str(&steps.statements(index, indent, element));
+        if let Some(ElementExpression { steps, step }) = expression {
+            text.push_str(&steps.step_statements(index, indent, element));
             let _ = writeln!(text, "{indent}acc = combine(acc, map({index}, rt_opaque(v{step}, zeros.at[0])));");
             return text;
         }
@@ -320,7 +324,7 @@ impl Reduce {
     }
 
     /// Elements that the threads of an output take at once.
-    fn chunk(&self) -> usize {
+    fn elements_per_chunk(&self) -> usize {
         usize::from(self.threads_per_output) * usize::from(self.pack) * usize::from(self.unroll)
     }
 
@@ -332,25 +336,25 @@ impl Reduce {
 
     /// The elements of a run that belong to one thread, in an order that depends on threads per output and pack size.
     /// Whether a whole step lies inside of the run is decided for all threads of an output at once.
-    fn fold(&self, expression: Option<&Expression<'_>>) -> String {
+    fn fold_loop(&self, expression: Option<&ElementExpression<'_>>) -> String {
         let (threads_per_output, pack, unroll) =
             (usize::from(self.threads_per_output), usize::from(self.pack), usize::from(self.unroll));
-        let arrays = self.arrays(expression);
+        let arrays = self.array_operands(expression);
         let packed: Vec<_> = arrays.iter().enumerate().filter(|(at, _)| self.is_packed(*at)).collect();
         let stride = threads_per_output * pack;
-        let all = self.chunk();
+        let all = self.elements_per_chunk();
         let step = if self.interleaves_chunks() { format!("gridDim.y * {all}ull") } else { all.to_string() };
         let mut text =
             format!("    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {step}) {{\n");
         for (at, operand) in &packed {
-            let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage(operand.dtype));
+            let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage_type(operand.dtype));
         }
         let _ = writeln!(text, "      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{");
         for (at, operand) in &packed {
             let _ = writeln!(
                 text,
                 "        rtcg::load_no_allocate(p{at}[u], (const rt_pack<{}, {pack}> *)row{at} + (base / {pack} + lane + u * {threads_per_output}));",
-                storage(operand.dtype)
+                storage_type(operand.dtype)
             );
         }
         let _ = write!(
@@ -358,7 +362,10 @@ impl Reduce {
             "      }}\n      #pragma unroll\n      for (int u = 0; u < {unroll}; u++) {{\n        #pragma unroll\n\
              \x20       for (int e = 0; e < {pack}; e++) {{\n\
              \x20         const unsigned long long i = base + lane * {pack} + u * {stride} + e;\n{}        }}\n      }}\n    }}\n",
-            self.step(expression, ElementRef { index: "i", pack: Some("[u].at[e]"), indent: "          " })
+            self.accumulate_statement(
+                expression,
+                ElementRef { index: "i", pack: Some("[u].at[e]"), indent: "          " }
+            )
         );
         let tail = match pack {
             1 => {
@@ -372,24 +379,26 @@ impl Reduce {
             ),
         };
         text.push_str(&tail);
-        text.push_str(&self.step(expression, ElementRef { index: "i", pack: None, indent: "        " }));
+        text.push_str(
+            &self.accumulate_statement(expression, ElementRef { index: "i", pack: None, indent: "        " }),
+        );
         text.push_str("      }\n");
         text
     }
 
-    fn body(&self, text: &mut String, expression: Option<&Expression<'_>>) {
+    fn kernel_body(&self, text: &mut String, expression: Option<&ElementExpression<'_>>) {
         let names: Vec<String> = match expression {
-            Some(expression) => (0..expression.steps.arrays().count()).map(|at| format!("x{at}")).collect(),
-            None => self.names().iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Some(expression) => (0..expression.steps.array_operands().count()).map(|at| format!("x{at}")).collect(),
+            None => self.accumulator_fields().iter().map(|(name, _)| (*name).to_owned()).collect(),
         };
         let values = expression
             .map_or(String::new(), |expression| format!(", {}", expression.steps.value_parameters().join(", ")));
-        text.push_str(&self.kept.structure("kept_dims", 1 + names.len()));
-        text.push_str(&self.reduced.structure("reduced_dims", names.len()));
+        text.push_str(&self.kept.dims_struct("kept_dims", 1 + names.len()));
+        text.push_str(&self.reduced.dims_struct("reduced_dims", names.len()));
         let inputs: Vec<_> = names.iter().map(|name| format!("const char *{name}, ")).collect();
-        let out = storage(self.out);
+        let out = storage_type(self.out);
         let (begin, end) = match self.interleaves_chunks() {
-            true => (format!("blockIdx.y * {}ull", self.chunk()), "n_red"),
+            true => (format!("blockIdx.y * {}ull", self.elements_per_chunk()), "n_red"),
             false => ("blockIdx.y * per_split".into(), "begin + per_split < n_red ? begin + per_split : n_red"),
         };
         let _ = write!(
@@ -400,10 +409,10 @@ impl Reduce {
              \x20 const unsigned long long begin = {begin};\n\
              \x20 const unsigned long long end = {end};\n\
              \x20 auto fold = [&](unsigned long long o, unsigned int lane, A acc) -> A {{\n",
-            name = self.name(),
+            name = self.kernel_name(),
             inputs = inputs.concat(),
         );
-        text.push_str(&self.kept.offsets("kept", "o", 1 + names.len(), "k", "    "));
+        text.push_str(&self.kept.offset_statements("kept", "o", 1 + names.len(), "k", "    "));
         for (k, name) in names.iter().enumerate() {
             let _ = writeln!(text, "    const char *const row{k} = {name} + k{};", k + 1);
         }
@@ -413,8 +422,8 @@ impl Reduce {
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
              \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
-            fold = self.fold(expression),
-            offsets = self.kept.offsets("kept", "o", 1, "k", "    "),
+            fold = self.fold_loop(expression),
+            offsets = self.kept.offset_statements("kept", "o", 1, "k", "    "),
             threads_per_output = self.threads_per_output,
             reduce_contiguous = self.reduce_contiguous,
             split = self.split,
@@ -424,13 +433,13 @@ impl Reduce {
 }
 
 /// Outputs side by side.
-impl Reduce {
+impl ReduceSpec {
     /// The kernel whose threads have several adjacent outputs each. Every output's elements are combined in the
     /// order of the kernel that has one output for a thread.
     fn body_outputs_per_thread(&self, text: &mut String) {
-        let (x, out, outputs_per_thread) = (storage(self.x), storage(self.out), self.outputs_per_thread);
-        text.push_str(&self.kept.structure("kept_dims", 2));
-        text.push_str(&self.reduced.structure("reduced_dims", 1));
+        let (x, out, outputs_per_thread) = (storage_type(self.x), storage_type(self.out), self.outputs_per_thread);
+        text.push_str(&self.kept.dims_struct("kept_dims", 2));
+        text.push_str(&self.reduced.dims_struct("reduced_dims", 1));
         let _ = write!(
             text,
             "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, const char *x, unsigned long long n_out, \
@@ -448,9 +457,9 @@ impl Reduce {
              \x20   rt_pack<{out}, {outputs_per_thread}> results;\n\
              \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc[e]);\n\
              \x20   *(rt_pack<{out}, {outputs_per_thread}> *)((char *)out + k0) = results;\n  }}\n}}\n",
-            name = self.name(),
-            kept = self.kept.offsets("kept", "o", 2, "k", "    "),
-            reduced = self.reduced.offsets("reduced", "i", 1, "r", "      "),
+            name = self.kernel_name(),
+            kept = self.kept.offset_statements("kept", "o", 2, "k", "    "),
+            reduced = self.reduced.offset_statements("reduced", "i", 1, "r", "      "),
         );
     }
 }
@@ -459,8 +468,8 @@ impl Reduce {
 mod tests {
     use super::*;
 
-    fn sum(pack: u8, packed: u32) -> Reduce {
-        Reduce { split: true, pack, packed, ..Reduce::PLAIN }
+    fn sum(pack: u8, packed: u32) -> ReduceSpec {
+        ReduceSpec { split: true, pack, packed, ..ReduceSpec::PLAIN_SUM }
     }
 
     #[test]
@@ -478,12 +487,12 @@ mod tests {
 
     #[test]
     fn adjacent_outputs_are_read_and_written_at_once() {
-        let source = Reduce {
+        let source = ReduceSpec {
             outputs_per_thread: 4,
             reduce_contiguous: false,
             threads_per_output: 1,
             out: DType::F64,
-            ..Reduce::PLAIN
+            ..ReduceSpec::PLAIN_SUM
         }
         .source();
         assert!(source.contains("rtcg::load_no_allocate(pack, (const rt_pack<float, 4> *)(x + k1 + r0));"), "{source}");

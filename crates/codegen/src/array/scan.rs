@@ -4,11 +4,11 @@
 //! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short ones have a thread
 //! each. Adjacent elements are combined in their order, so the operation need not commute.
 
-use super::types::{computed, preamble, storage};
+use super::types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
-use crate::block_reduce::COMBINE;
-use crate::look_back::{LOOK_BACK, ScanTiling};
-use crate::pipeline::{PIPELINE, Pipeline};
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::look_back::{LOOK_BACK_SOURCE, ScanTiling};
+use crate::scan_pipeline::{SCAN_PIPELINE_SOURCE, ScanPipeline};
 use std::fmt::Write;
 
 /// What adjacent elements are combined with.
@@ -29,12 +29,12 @@ pub enum ScanStage {
     /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
     /// state, of which `state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
     /// multiples of 16 bytes.
-    Tiles(ScanTiling, Option<Pipeline>),
+    Tiles(ScanTiling, Option<ScanPipeline>),
 }
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Scan {
+pub struct ScanSpec {
     /// What is computed.
     pub op: ScanOp,
     /// The dtype of the input.
@@ -45,9 +45,9 @@ pub struct Scan {
     pub stage: ScanStage,
 }
 
-impl Scan {
+impl ScanSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         match self.stage {
             ScanStage::Rows => "array_scan_rows",
             ScanStage::Tiles(..) => "array_scan_tiles",
@@ -56,7 +56,7 @@ impl Scan {
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
-        let mut text = preamble([self.x, self.out].into_iter(), true);
+        let mut text = helper_preamble([self.x, self.out].into_iter(), true);
         let expression = match self.op {
             ScanOp::Sum if self.out == DType::Bool => "a || b",
             ScanOp::Product if self.out == DType::Bool => "a && b",
@@ -70,15 +70,15 @@ impl Scan {
             "typedef {x} X; typedef {out} O; typedef {t} T;\n\
              __device__ __forceinline__ T combine(T a, T b) {{ return T({expression}); }}\n\
              __device__ __forceinline__ T get(X x) {{ return rt_cast<T>(rt_load(x)); }}\n",
-            x = storage(self.x),
-            out = storage(self.out),
-            t = computed(self.out),
+            x = storage_type(self.x),
+            out = storage_type(self.out),
+            t = compute_type(self.out),
         );
         match self.stage {
-            ScanStage::Rows => text.push_str(ROWS),
+            ScanStage::Rows => text.push_str(ROWS_SOURCE),
             ScanStage::Tiles(shape, pipeline) => {
-                text.push_str(COMBINE);
-                text.push_str(LOOK_BACK);
+                text.push_str(BLOCK_REDUCE_SOURCE);
+                text.push_str(LOOK_BACK_SOURCE);
                 let ScanTiling { threads, packs_per_thread, pack_size, rolled } = shape;
                 let _ = write!(
                     text,
@@ -87,22 +87,22 @@ impl Scan {
                      #define ROLLED {rolled}\n",
                     unroll = if rolled { 1 } else { packs_per_thread },
                     tile = shape.tile_items(),
-                    parameters = shape.parameters(),
+                    parameters = shape.template_arguments(),
                     rolled = i32::from(rolled),
                 );
-                text.push_str(TILE);
+                text.push_str(TILE_SOURCE);
                 let Some(pipeline) = pipeline else {
-                    text.push_str(TILES);
+                    text.push_str(TILES_SOURCE);
                     return text;
                 };
-                text.push_str(PIPELINE);
+                text.push_str(SCAN_PIPELINE_SOURCE);
                 let _ = writeln!(
                     text,
                     "typedef {} pipeline_type;\n#define ALL_THREADS {}",
                     pipeline.type_name(shape, "T"),
-                    pipeline.threads(shape)
+                    pipeline.threads_per_block(shape)
                 );
-                text.push_str(PERSISTENT);
+                text.push_str(PERSISTENT_SOURCE);
             }
         }
         text
@@ -117,7 +117,7 @@ impl Scan {
     }
 }
 
-const ROWS: &str = "\
+const ROWS_SOURCE: &str = "\
 extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner)
 {
   const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
@@ -135,7 +135,7 @@ extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long l
 ";
 
 /// Where a tile lies, and its elements, read from `packs` where it is whole.
-const TILE: &str = "\
+const TILE_SOURCE: &str = "\
 struct tile_place
 {
   unsigned int first;
@@ -194,7 +194,7 @@ __device__ __forceinline__ void write_tile(scan_type &scan, const tile_place &p,
 }
 ";
 
-const TILES: &str = "\
+const TILES_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   __shared__ unsigned int ticket;
@@ -217,7 +217,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
 }
 ";
 
-const PERSISTENT: &str = "\
+const PERSISTENT_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(ALL_THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   auto place = [&](unsigned int tile) { return tile_place(tile, n, inner, tiles); };

@@ -4,7 +4,7 @@
 //! its place by counting, with a binary search, the elements of the other run that come before it:
 //! smaller ones, and, for the right run, equal ones. So equal elements keep their order.
 
-use super::types::{computed, preamble, storage};
+use super::types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ pub enum SortStage {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sort {
+pub struct SortSpec {
     /// The dtype of the elements.
     pub dtype: DType,
     /// Whether the elements' places go along with them.
@@ -37,9 +37,9 @@ pub struct Sort {
 /// Elements of a tile, which is also the number of threads that sort it.
 pub const SORT_TILE: usize = 256;
 
-impl Sort {
+impl SortSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         match self.stage {
             SortStage::Tiles => "array_sort_tiles",
             SortStage::Merge => "array_sort_merge",
@@ -49,7 +49,7 @@ impl Sort {
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
-        let mut text = preamble([self.dtype].into_iter(), true);
+        let mut text = helper_preamble([self.dtype].into_iter(), true);
         let complex = self.dtype.is_complex();
         let _ = write!(
             text,
@@ -57,8 +57,8 @@ impl Sort {
              #define WITH_INDICES {}\n\
              __device__ __forceinline__ bool is_nan(T a) {{ return {}; }}\n\
              __device__ __forceinline__ bool less(T a, T b) {{ return {}; }}\n",
-            storage(self.dtype),
-            computed(self.dtype),
+            storage_type(self.dtype),
+            compute_type(self.dtype),
             i32::from(self.with_indices),
             if complex { "rt_isnan(a)" } else { "a != a" },
             if complex { "rt_less(a, b)" } else { "a < b" },
@@ -69,10 +69,10 @@ impl Sort {
         } else {
             "__device__ __forceinline__ bool before(T a, T b) { return is_nan(a) ? false : is_nan(b) ? true : less(a, b); }\n"
         });
-        text.push_str(RANK);
+        text.push_str(RANK_SOURCE);
         text.push_str(match self.stage {
-            SortStage::Tiles => TILES,
-            SortStage::Merge => MERGE,
+            SortStage::Tiles => SORT_TILES_SOURCE,
+            SortStage::Merge => MERGE_SOURCE,
             SortStage::SearchLeft => SEARCH_LEFT,
             SortStage::SearchRight => SEARCH_RIGHT,
         });
@@ -81,7 +81,7 @@ impl Sort {
 }
 
 /// How many of the sorted `run` come before `value`; with `equal` also those equal to it.
-const RANK: &str = "\
+const RANK_SOURCE: &str = "\
 __device__ __forceinline__ unsigned long long rank(const E *run, unsigned long long length, T value, bool equal)
 {
   unsigned long long low = 0, high = length;
@@ -94,7 +94,7 @@ __device__ __forceinline__ unsigned long long rank(const E *run, unsigned long l
 }
 ";
 
-const TILES: &str = "\
+const SORT_TILES_SOURCE: &str = "\
 extern \"C\" __global__ void array_sort_tiles(E *out, long long *index_out, const E *in, unsigned long long rows, unsigned long long n)
 {
   __shared__ alignas(16) unsigned char raw[2 * 256 * sizeof(E)];
@@ -131,7 +131,7 @@ extern \"C\" __global__ void array_sort_tiles(E *out, long long *index_out, cons
 }
 ";
 
-const MERGE: &str = "\
+const MERGE_SOURCE: &str = "\
 extern \"C\" __global__ void array_sort_merge(E *out, long long *index_out, const E *in, const long long *index_in, unsigned long long rows, unsigned long long n, unsigned long long run)
 {
   const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;

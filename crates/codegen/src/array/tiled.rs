@@ -3,7 +3,7 @@
 //! read, and the output written, along its own fastest axis.
 
 use super::offsets::IndexSpace;
-use super::types::storage;
+use super::types::storage_type;
 use crate::DType;
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub struct TransposeTile {
 
 impl TransposeTile {
     /// Tiles of the whole walk, from the lengths of the axes.
-    pub fn count(&self, lengths: &[usize]) -> usize {
+    pub fn n_tiles(&self, lengths: &[usize]) -> usize {
         let last = lengths.len().saturating_sub(1);
         let cut = |(axis, &length): (usize, &usize)| {
             if axis == usize::from(self.axis) || axis == last {
@@ -48,7 +48,7 @@ impl TransposeTile {
     /// The body of a kernel whose parameters are those of a strided one. `operands` are names and dtypes of
     /// the arrays that are read, in their order; `element` makes of the texts of their elements the one that
     /// is stored.
-    pub(super) fn body(
+    pub(super) fn kernel_body(
         &self,
         space: IndexSpace,
         out: DType,
@@ -66,7 +66,7 @@ impl TransposeTile {
             let _ = writeln!(text, "  tiles *= dims.size[{batch}];");
         }
         for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
-            let ty = storage(*dtype);
+            let ty = storage_type(*dtype);
             let _ = writeln!(
                 text,
                 "  __shared__ alignas(16) unsigned char raw{at}[SIDE * (SIDE + 1) * sizeof({ty})];\n\
@@ -109,7 +109,7 @@ impl TransposeTile {
             let _ = writeln!(
                 text,
                 "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
-                storage(*dtype),
+                storage_type(*dtype),
                 place(at + 1)
             );
         }
@@ -124,13 +124,15 @@ impl TransposeTile {
             let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
             match self.is_transposed(at) {
                 true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
-                false => format!("*(const {} *)((const char *){name} + {})", storage(operands[at].1), place(at + 1)),
+                false => {
+                    format!("*(const {} *)((const char *){name} + {})", storage_type(operands[at].1), place(at + 1))
+                }
             }
         };
         let _ = writeln!(
             text,
             "        *({} *)((char *)out + {}) = {};\n      }}\n    }}\n    __syncthreads();\n  }}",
-            storage(out),
+            storage_type(out),
             place(0),
             value(&element)
         );
@@ -145,8 +147,8 @@ mod tests {
     #[test]
     fn tiles_cover_both_axes_and_every_other_place() {
         let tile = TransposeTile { axis: 0, transposed: 1, side: 32 };
-        assert_eq!(tile.count(&[33, 64]), 4);
-        assert_eq!(TransposeTile { axis: 1, ..tile }.count(&[3, 33, 1]), 6);
+        assert_eq!(tile.n_tiles(&[33, 64]), 4);
+        assert_eq!(TransposeTile { axis: 1, ..tile }.n_tiles(&[3, 33, 1]), 6);
     }
 
     #[test]
@@ -154,7 +156,8 @@ mod tests {
         let space = IndexSpace { ndim: 2, wide: false };
         let tile = TransposeTile { axis: 0, transposed: 2, side: 32 };
         let operands = [("x", DType::F32), ("y", DType::F32)];
-        let text = tile.body(space, DType::F32, &operands, |element| format!("{} + {}", element("x"), element("y")));
+        let text =
+            tile.kernel_body(space, DType::F32, &operands, |element| format!("{} + {}", element("x"), element("y")));
         assert!(text.contains("y_tile[e / SIDE * (SIDE + 1) + e % SIDE] ="), "{text}");
         assert!(!text.contains("x_tile") && text.contains("+ y_tile[e % SIDE * (SIDE + 1) + e / SIDE];"), "{text}");
     }

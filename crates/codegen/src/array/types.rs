@@ -1,15 +1,15 @@
 //! How elements are stored and computed with in generated kernels, and the helpers each kernel needs.
 
-use crate::{DType, Kind};
+use crate::{DType, DTypeKind};
 use std::borrow::Cow;
 
-const CORE: &str = include_str!("core.cuh");
-const HALF: &str = include_str!("half.cuh");
-const COMPLEX: &str = include_str!("complex.cuh");
-const MATH: &str = include_str!("math.cuh");
+const CORE_SOURCE: &str = include_str!("core.cuh");
+const HALF_SOURCE: &str = include_str!("half.cuh");
+const COMPLEX_SOURCE: &str = include_str!("complex.cuh");
+const MATH_SOURCE: &str = include_str!("math.cuh");
 
 /// The C type of an element in memory.
-pub(super) fn storage(dtype: DType) -> Cow<'static, str> {
+pub(super) fn storage_type(dtype: DType) -> Cow<'static, str> {
     match dtype {
         DType::F16 => "rt_half".into(),
         DType::BF16 => "rt_bfloat".into(),
@@ -19,22 +19,22 @@ pub(super) fn storage(dtype: DType) -> Cow<'static, str> {
 }
 
 /// The C type that elements are computed in: float for the 16-bit ones.
-pub(super) fn computed(dtype: DType) -> Cow<'static, str> {
+pub(super) fn compute_type(dtype: DType) -> Cow<'static, str> {
     match dtype {
         DType::F16 | DType::BF16 => "float".into(),
-        other => storage(other),
+        other => storage_type(other),
     }
 }
 
 /// The helpers that a kernel over these dtypes includes, with or without those of `math.cuh`.
-pub(super) fn preamble(dtypes: impl Iterator<Item = DType> + Clone, math: bool) -> String {
-    let complex = dtypes.clone().any(|dtype| dtype.kind() == Kind::Complex);
+pub(super) fn helper_preamble(dtypes: impl Iterator<Item = DType> + Clone, math: bool) -> String {
+    let complex = dtypes.clone().any(|dtype| dtype.kind() == DTypeKind::Complex);
     let half = dtypes.clone().any(|dtype| matches!(dtype, DType::F16 | DType::BF16));
     let mut text = String::new();
     if complex {
         text.push_str("#include <pycuda-complex.hpp>\n");
     }
-    let parts = [(true, CORE), (half, HALF), (math, MATH), (complex, COMPLEX)];
+    let parts = [(true, CORE_SOURCE), (half, HALF_SOURCE), (math, MATH_SOURCE), (complex, COMPLEX_SOURCE)];
     parts.iter().filter(|part| part.0).for_each(|part| text.push_str(part.1));
     text
 }

@@ -1,7 +1,7 @@
 //! The device code of engines and distributions, from which kernels are put together. An `engine` has its
 //! state in registers; `next` gives 32 bits, `narrow` and `wide` uniform numbers of (0, 1].
 
-pub(super) const CONVERSIONS: &str = "\
+pub(super) const CONVERSIONS_SOURCE: &str = "\
 // (0, 1]
 __device__ float above_zero(unsigned x) { return x * 2.3283064365386963e-10f + 1.1641532182693481e-10f; }
 __device__ double above_zero(unsigned x, unsigned y)
@@ -18,7 +18,7 @@ __device__ double between(float u, double p, double q) { return between((double)
 /// precision the functions take only what uniform numbers can be: the logarithm is a minimax polynomial
 /// on 2/3..4/3 (relative error 2^-24), the square root the device's approximate one (2^-23), which need not
 /// care for the smallest numbers.
-pub(super) const BOX_MULLER: &str = "\
+pub(super) const BOX_MULLER_SOURCE: &str = "\
 __device__ __forceinline__ float minus_two_log(float u)
 {
   const int bits = __float_as_int(u), shift = (bits - 0x3f2aaaab) & 0xff800000;
@@ -63,7 +63,7 @@ __device__ double2 box_muller(unsigned x, unsigned y, unsigned z, unsigned w)
 
 /// Sine and cosine of v turns, 0 <= v <= 1: minimax polynomials on an eighth of a turn to either side of
 /// the nearest quarter (errors of 2^-23).
-pub(super) const TURN: &str = "\
+pub(super) const SINCOS_SOURCE: &str = "\
 __device__ __forceinline__ void turn(float v, float *s, float *c)
 {
   // Adding 1.5 * 2^23 rounds to an integer, which stands in the lowest bits.
@@ -81,7 +81,7 @@ __device__ __forceinline__ void turn(float v, float *s, float *c)
 }
 ";
 
-pub(super) const FAST_TURN: &str = "\
+pub(super) const FAST_SINCOS_SOURCE: &str = "\
 __device__ __forceinline__ void turn(float v, float *s, float *c)
 {
   // Symmetric about zero, where the device's functions are most accurate.
@@ -91,7 +91,7 @@ __device__ __forceinline__ void turn(float v, float *s, float *c)
 }
 ";
 
-pub(super) const PHILOX: &str = "\
+pub(super) const PHILOX_SOURCE: &str = "\
 __device__ void draw(u64 c, u64 key, unsigned stream, unsigned again, unsigned *w)
 {
   unsigned x0 = (unsigned)c, x1 = (unsigned)(c >> 32), x2 = stream, x3 = again, k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
@@ -110,7 +110,7 @@ __device__ void draw(u64 c, u64 key, unsigned stream, unsigned again, unsigned *
 }
 ";
 
-pub(super) const THREEFRY: &str = "\
+pub(super) const THREEFRY_SOURCE: &str = "\
 __device__ unsigned turn(unsigned x, int n) { return x << n | x >> (32 - n); }
 __device__ void draw(u64 c, u64 key, unsigned stream, unsigned again, unsigned *w)
 {
@@ -135,7 +135,7 @@ __device__ void draw(u64 c, u64 key, unsigned stream, unsigned again, unsigned *
 ";
 
 /// A stream of words for one element, for distributions that need an unknown number of them.
-pub(super) const COUNTER: &str = "\
+pub(super) const COUNTER_STREAM_SOURCE: &str = "\
 struct words
 {
   u64 c, key; unsigned stream, again, at, w[4];
@@ -151,7 +151,7 @@ struct words
 typedef words engine;
 ";
 
-pub(super) const XORWOW: &str = "\
+pub(super) const XORWOW_SOURCE: &str = "\
 struct engine
 {
   unsigned v0, v1, v2, v3, v4, d;
@@ -180,7 +180,7 @@ struct engine
 };
 ";
 
-pub(super) const MRG: &str = "\
+pub(super) const MRG32K3A_SOURCE: &str = "\
 struct engine
 {
   unsigned a0, a1, a2, b0, b1, b2;
@@ -224,7 +224,7 @@ struct engine
 };
 ";
 
-pub(super) const SOBOL32: &str = "\
+pub(super) const SOBOL32_SOURCE: &str = "\
 struct engine
 {
   const unsigned *v; unsigned i, x, s;
@@ -251,7 +251,7 @@ struct engine
 };
 ";
 
-pub(super) const SOBOL64: &str = "\
+pub(super) const SOBOL64_SOURCE: &str = "\
 struct engine
 {
   const u64 *v; u64 i, x, s;
@@ -279,7 +279,7 @@ struct engine
 
 /// Means below ten by products of uniform numbers (D. E. Knuth, TAOCP 2, 3.4.1), larger ones by W. Hoermann, "The
 /// transformed rejection method for generating Poisson random variables" (1993), algorithm PTRS.
-pub(super) const POISSON: &str = "\
+pub(super) const POISSON_SOURCE: &str = "\
 __device__ double poisson(engine &e, double mean)
 {
   if (!(mean > 0)) return 0;
@@ -306,7 +306,7 @@ __device__ double poisson(engine &e, double mean)
 
 /// One number of the sequence makes one element, as quasirandom numbers need; means above 500 are rounded normal
 /// variables.
-pub(super) const POISSON_BY_INVERSION: &str = "\
+pub(super) const POISSON_BY_INVERSION_SOURCE: &str = "\
 __device__ double poisson(engine &e, double mean)
 {
   const double u = 1 - e.wide();

@@ -1,10 +1,11 @@
 //! Source of the kernels: an engine, a distribution and an element type put together.
 
 use super::engines::{
-    BOX_MULLER, CONVERSIONS, COUNTER, FAST_TURN, MRG, PHILOX, POISSON, POISSON_BY_INVERSION, SOBOL32, SOBOL64,
-    THREEFRY, TURN, XORWOW,
+    BOX_MULLER_SOURCE, CONVERSIONS_SOURCE, COUNTER_STREAM_SOURCE, FAST_SINCOS_SOURCE, MRG32K3A_SOURCE, PHILOX_SOURCE,
+    POISSON_BY_INVERSION_SOURCE, POISSON_SOURCE, SINCOS_SOURCE, SOBOL32_SOURCE, SOBOL64_SOURCE, THREEFRY_SOURCE,
+    XORWOW_SOURCE,
 };
-use crate::carg::CType;
+use crate::c_declarations::CType;
 use std::fmt::Write;
 
 /// Threads of a block of every kernel here.
@@ -13,7 +14,7 @@ pub const COUNTER_THREADS: u32 = 256;
 /// A generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Engine {
+pub enum RandomEngine {
     Philox,
     Threefry,
     Xorwow,
@@ -22,37 +23,37 @@ pub enum Engine {
     Sobol64,
 }
 
-impl Engine {
+impl RandomEngine {
     /// Whether the number at any place can be computed by itself.
     pub fn is_counter_based(self) -> bool {
-        matches!(self, Engine::Philox | Engine::Threefry)
+        matches!(self, RandomEngine::Philox | RandomEngine::Threefry)
     }
 
     /// Whether the numbers fill space evenly rather than being independent.
     pub fn is_quasi(self) -> bool {
-        matches!(self, Engine::Sobol32 | Engine::Sobol64)
+        matches!(self, RandomEngine::Sobol32 | RandomEngine::Sobol64)
     }
 
     /// Bits of a number.
-    pub fn bits(self) -> u32 {
-        if self == Engine::Sobol64 { 64 } else { 32 }
+    pub fn output_bits(self) -> u32 {
+        if self == RandomEngine::Sobol64 { 64 } else { 32 }
     }
 
     /// Bytes of a state on the device.
     pub fn state_bytes(self) -> usize {
         match self {
-            Engine::Philox | Engine::Threefry => 0,
-            Engine::Xorwow | Engine::Mrg32k3a => 24,
+            RandomEngine::Philox | RandomEngine::Threefry => 0,
+            RandomEngine::Xorwow | RandomEngine::Mrg32k3a => 24,
             // Index, current word, scramble and direction vectors.
-            Engine::Sobol32 => 8 * 2 + 4 * 32,
-            Engine::Sobol64 => 8 * 2 + 8 * 64,
+            RandomEngine::Sobol32 => 8 * 2 + 4 * 32,
+            RandomEngine::Sobol64 => 8 * 2 + 8 * 64,
         }
     }
 }
 
 /// What is made of the random bits. `p` and `q` are the kernel's parameters of type double.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Draw {
+pub enum Distribution {
     /// Random bits of the whole type.
     Bits,
     /// Uniform in (0, 1], cuRAND's convention.
@@ -79,12 +80,12 @@ pub enum Draw {
     Integers,
 }
 
-impl Draw {
+impl Distribution {
     /// Elements that one counter of a counter-based engine makes.
     pub fn per_counter(self, itemsize: usize) -> usize {
         match self {
-            Draw::Poisson | Draw::PoissonInPlace => 1,
-            Draw::Integers => 2,
+            Distribution::Poisson | Distribution::PoissonInPlace => 1,
+            Distribution::Integers => 2,
             _ if itemsize <= 4 => 4,
             _ => 2,
         }
@@ -92,7 +93,7 @@ impl Draw {
 
     /// Whether each element takes the same few operations, so that a thread may make several at once.
     fn is_plain(self) -> bool {
-        !matches!(self, Draw::Poisson | Draw::PoissonInPlace | Draw::Integers)
+        !matches!(self, Distribution::Poisson | Distribution::PoissonInPlace | Distribution::Integers)
     }
 }
 
@@ -108,48 +109,51 @@ pub struct CounterShape {
 
 impl CounterShape {
     /// What is used.
-    pub const DEFAULT: CounterShape = CounterShape { at_once: 4, fast: true };
+    pub const DEFAULT_SHAPE: CounterShape = CounterShape { at_once: 4, fast: true };
 }
 
 /// Counters that one launch may have: their places fit 32 bits, with room for a step behind the end.
-pub const MOST_COUNTERS: u64 = 1 << 31;
+pub const MAX_COUNTERS_PER_VALUE: u64 = 1 << 31;
 
 /// The kernel `fill`. Parameters: the array, `unsigned long n`, then p and q (or low and range), then
 /// for counter-based engines `unsigned long first, key; unsigned stream`, for others the states and their
-/// number. A launch has at most [`MOST_COUNTERS`] counters, the upper 32 bits of which are alike.
-pub fn source(engine: Engine, draw: Draw, element: &CType) -> String {
-    source_in(engine, draw, element, CounterShape::DEFAULT)
+/// number. A launch has at most [`MAX_COUNTERS_PER_VALUE`] counters, the upper 32 bits of which are alike.
+pub fn source(engine: RandomEngine, draw: Distribution, element: &CType) -> String {
+    source_in(engine, draw, element, CounterShape::DEFAULT_SHAPE)
 }
 
 /// [`source`] in another shape.
-pub fn source_in(engine: Engine, draw: Draw, element: &CType, shape: CounterShape) -> String {
+pub fn source_in(engine: RandomEngine, draw: Distribution, element: &CType, shape: CounterShape) -> String {
     let mut out = String::new();
-    if let Some(header) = element.header() {
+    if let Some(header) = element.declaring_header() {
         let _ = writeln!(out, "#include <{header}>");
     }
     let _ = writeln!(out, "typedef {} element;\ntypedef unsigned long u64;", element.name);
-    out.push_str(CONVERSIONS);
-    if matches!(draw, Draw::Normal | Draw::StandardNormal | Draw::LogNormal) {
-        out.push_str(BOX_MULLER);
-        out.push_str(if shape.fast { FAST_TURN } else { TURN });
+    out.push_str(CONVERSIONS_SOURCE);
+    if matches!(draw, Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal) {
+        out.push_str(BOX_MULLER_SOURCE);
+        out.push_str(if shape.fast { FAST_SINCOS_SOURCE } else { SINCOS_SOURCE });
     }
     out.push_str(match engine {
-        Engine::Philox => PHILOX,
-        Engine::Threefry => THREEFRY,
-        Engine::Xorwow => XORWOW,
-        Engine::Mrg32k3a => MRG,
-        Engine::Sobol32 => SOBOL32,
-        Engine::Sobol64 => SOBOL64,
+        RandomEngine::Philox => PHILOX_SOURCE,
+        RandomEngine::Threefry => THREEFRY_SOURCE,
+        RandomEngine::Xorwow => XORWOW_SOURCE,
+        RandomEngine::Mrg32k3a => MRG32K3A_SOURCE,
+        RandomEngine::Sobol32 => SOBOL32_SOURCE,
+        RandomEngine::Sobol64 => SOBOL64_SOURCE,
     });
     if engine.is_counter_based() {
-        out.push_str(COUNTER);
+        out.push_str(COUNTER_STREAM_SOURCE);
     }
     let wide = element.itemsize == 8;
-    if matches!(draw, Draw::Poisson | Draw::PoissonInPlace) {
-        out.push_str(if engine.is_quasi() { POISSON_BY_INVERSION } else { POISSON });
+    if matches!(draw, Distribution::Poisson | Distribution::PoissonInPlace) {
+        out.push_str(if engine.is_quasi() { POISSON_BY_INVERSION_SOURCE } else { POISSON_SOURCE });
     }
-    let parameters =
-        if draw == Draw::Integers { "const u64 low, const u64 range" } else { "const double p, const double q" };
+    let parameters = if draw == Distribution::Integers {
+        "const u64 low, const u64 range"
+    } else {
+        "const double p, const double q"
+    };
     if engine.is_counter_based() {
         put_counter_kernel(&mut out, draw, element.itemsize, wide, parameters, shape);
     } else {
@@ -159,30 +163,30 @@ pub fn source_in(engine: Engine, draw: Draw, element: &CType, shape: CounterShap
 }
 
 /// Statements that put `per_counter` elements into `v` from the words `w`.
-fn counter_values(draw: Draw, wide: bool) -> String {
+fn counter_values(draw: Distribution, wide: bool) -> String {
     let each = |count: usize, value: &str| {
         format!("#pragma unroll\n    for (int k = 0; k < {count}; ++k) v[k] = (element)({value});\n")
     };
     let shape = |value: &str| match draw {
-        Draw::LogNormal => format!("exp({value})"),
+        Distribution::LogNormal => format!("exp({value})"),
         _ => value.to_owned(),
     };
     let (narrow, broad) = match draw {
-        Draw::StandardNormal => ("", ""),
+        Distribution::StandardNormal => ("", ""),
         _ => ("(float)p + (float)q * ", "p + q * "),
     };
     match (draw, wide) {
-        (Draw::Bits, false) => each(4, "w[k]"),
-        (Draw::Bits, true) => each(2, "(u64)w[2 * k + 1] << 32 | w[2 * k]"),
-        (Draw::Uniform, false) => each(4, "above_zero(w[k])"),
-        (Draw::Uniform, true) => each(2, "above_zero(w[2 * k], w[2 * k + 1])"),
-        (Draw::Unit, false) => each(4, "below_one(w[k])"),
-        (Draw::Unit, true) => each(2, "below_one(w[2 * k], w[2 * k + 1])"),
-        (Draw::HalfOpen, false) => each(4, "between(below_one(w[k]), (float)p, (float)q)"),
-        (Draw::HalfOpen, true) => each(2, "between(below_one(w[2 * k], w[2 * k + 1]), p, q)"),
-        (Draw::Exponential, false) => each(4, "-(float)p * logf(above_zero(w[k]))"),
-        (Draw::Exponential, true) => each(2, "-p * log(above_zero(w[2 * k], w[2 * k + 1]))"),
-        (Draw::Normal | Draw::StandardNormal | Draw::LogNormal, false) => {
+        (Distribution::Bits, false) => each(4, "w[k]"),
+        (Distribution::Bits, true) => each(2, "(u64)w[2 * k + 1] << 32 | w[2 * k]"),
+        (Distribution::Uniform, false) => each(4, "above_zero(w[k])"),
+        (Distribution::Uniform, true) => each(2, "above_zero(w[2 * k], w[2 * k + 1])"),
+        (Distribution::Unit, false) => each(4, "below_one(w[k])"),
+        (Distribution::Unit, true) => each(2, "below_one(w[2 * k], w[2 * k + 1])"),
+        (Distribution::HalfOpen, false) => each(4, "between(below_one(w[k]), (float)p, (float)q)"),
+        (Distribution::HalfOpen, true) => each(2, "between(below_one(w[2 * k], w[2 * k + 1]), p, q)"),
+        (Distribution::Exponential, false) => each(4, "-(float)p * logf(above_zero(w[k]))"),
+        (Distribution::Exponential, true) => each(2, "-p * log(above_zero(w[2 * k], w[2 * k + 1]))"),
+        (Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal, false) => {
             let line = |k: usize, part: &str| format!("v[{k}] = (element)({});\n", shape(&format!("{narrow}{part}")));
             format!(
                 "float2 a = box_muller(w[0], w[1]), b = box_muller(w[2], w[3]);\n{}{}{}{}",
@@ -192,14 +196,14 @@ fn counter_values(draw: Draw, wide: bool) -> String {
                 line(3, "b.y")
             )
         }
-        (Draw::Normal | Draw::StandardNormal | Draw::LogNormal, true) => format!(
+        (Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal, true) => format!(
             "double2 a = box_muller(w[0], w[1], w[2], w[3]);\nv[0] = (element)({});\nv[1] = (element)({});\n",
             shape(&format!("{broad}a.x")),
             shape(&format!("{broad}a.y"))
         ),
-        (Draw::Poisson, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, p);\n".into(),
-        (Draw::PoissonInPlace, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, (double)out[at]);\n".into(),
-        (Draw::Integers, _) => {
+        (Distribution::Poisson, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, p);\n".into(),
+        (Distribution::PoissonInPlace, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, (double)out[at]);\n".into(),
+        (Distribution::Integers, _) => {
             "#pragma unroll\n    for (int k = 0; k < 2; ++k)\n    {\n      u64 x = (u64)w[2 * k + 1] << 32 | w[2 * k];\n\
              \x20     if (range)\n      {\n\
              \x20       // D. Lemire, \"Fast Random Integer Generation in an Interval\" (2019): what would come too often is drawn again.\n\
@@ -220,7 +224,7 @@ fn counter_values(draw: Draw, wide: bool) -> String {
 /// side by side while all of their elements lie in the array.
 fn put_counter_kernel(
     out: &mut String,
-    draw: Draw,
+    draw: Distribution,
     itemsize: usize,
     wide: bool,
     parameters: &str,
@@ -269,14 +273,14 @@ fn put_counter_kernel(
     );
 }
 
-fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: bool, parameters: &str) {
+fn put_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribution, wide: bool, parameters: &str) {
     let uniform = if wide { "e.wide()" } else { "e.narrow()" };
     let (scale, exp) = if wide { ("p + q * ", "exp") } else { ("(float)p + (float)q * ", "expf") };
     let shape = |value: &str| match draw {
-        Draw::LogNormal => format!("{exp}({scale}{value})"),
+        Distribution::LogNormal => format!("{exp}({scale}{value})"),
         _ => format!("{scale}{value}"),
     };
-    let normal = matches!(draw, Draw::Normal | Draw::StandardNormal | Draw::LogNormal);
+    let normal = matches!(draw, Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal);
     let _ = write!(
         out,
         "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, unsigned char *states, const u64 count)\n\
@@ -297,21 +301,25 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
         );
     } else {
         let value = match draw {
-            Draw::Bits if wide => "e.bits64()".to_owned(),
+            Distribution::Bits if wide => "e.bits64()".to_owned(),
             // The low bits of a sequence of 64 change only after as many numbers.
-            Draw::Bits if engine == Engine::Sobol64 => "(unsigned)(e.next() >> 32)".to_owned(),
-            Draw::Bits => "e.next()".to_owned(),
-            Draw::Uniform => uniform.to_owned(),
-            Draw::HalfOpen | Draw::Unit => format!("between(1 - {uniform}, p, q)"),
-            Draw::Normal | Draw::StandardNormal | Draw::LogNormal if wide => shape("normcdfinv(e.wide())"),
-            Draw::Normal | Draw::StandardNormal | Draw::LogNormal => shape("normcdfinvf(e.narrow())"),
-            Draw::Exponential => format!("-p * log((double){uniform})"),
-            Draw::Poisson => "poisson(e, p)".to_owned(),
-            Draw::PoissonInPlace => "poisson(e, (double)out[k])".to_owned(),
-            Draw::Integers => "low + (range ? __umul64hi(e.bits64(), range) : e.bits64())".to_owned(),
+            Distribution::Bits if engine == RandomEngine::Sobol64 => "(unsigned)(e.next() >> 32)".to_owned(),
+            Distribution::Bits => "e.next()".to_owned(),
+            Distribution::Uniform => uniform.to_owned(),
+            Distribution::HalfOpen | Distribution::Unit => format!("between(1 - {uniform}, p, q)"),
+            Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal if wide => {
+                shape("normcdfinv(e.wide())")
+            }
+            Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal => {
+                shape("normcdfinvf(e.narrow())")
+            }
+            Distribution::Exponential => format!("-p * log((double){uniform})"),
+            Distribution::Poisson => "poisson(e, p)".to_owned(),
+            Distribution::PoissonInPlace => "poisson(e, (double)out[k])".to_owned(),
+            Distribution::Integers => "low + (range ? __umul64hi(e.bits64(), range) : e.bits64())".to_owned(),
         };
         out.push_str("  u64 k = id;\n");
-        if matches!(draw, Draw::Bits | Draw::Uniform | Draw::HalfOpen) {
+        if matches!(draw, Distribution::Bits | Distribution::Uniform | Distribution::HalfOpen) {
             // Elements that are there for certain, so that what follows a number overlaps the next one.
             let _ = write!(
                 out,
@@ -333,7 +341,7 @@ fn put_sequential_kernel(out: &mut String, engine: Engine, draw: Draw, wide: boo
 /// use the same idea). Twenty-four rounds with Philox's multiplier mix the halves.
 pub fn permutation_source(element: &CType) -> String {
     format!(
-        "typedef {} element;\ntypedef unsigned long u64;\n{PHILOX}\
+        "typedef {} element;\ntypedef unsigned long u64;\n{PHILOX_SOURCE}\
 extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) permute(element *out, const u64 n, const u64 key, const unsigned stream, const unsigned half)
 {{
   __shared__ unsigned keys[24];
@@ -372,8 +380,8 @@ mod tests {
 
     #[test]
     fn four_floats_of_a_counter_are_stored_at_once() {
-        let text = source(Engine::Philox, Draw::HalfOpen, &CType::from(DType::F32));
+        let text = source(RandomEngine::Philox, Distribution::HalfOpen, &CType::from(DType::F32));
         assert!(text.contains("*(int4 *)(out + (u64)(next + u * total) * 4) = *(const int4 *)all[u];"), "{text}");
-        assert_eq!(Draw::Normal.per_counter(8), 2);
+        assert_eq!(Distribution::Normal.per_counter(8), 2);
     }
 }

@@ -13,4 +13,7 @@ pub mod philox;
 pub mod sobol;
 pub mod xorwow;
 
-pub use kernels::{COUNTER_THREADS, CounterShape, Draw, Engine, MOST_COUNTERS, permutation_source, source, source_in};
+pub use kernels::{
+    COUNTER_THREADS, CounterShape, Distribution, MAX_COUNTERS_PER_VALUE, RandomEngine, permutation_source, source,
+    source_in,
+};

@@ -3,86 +3,95 @@
 //! Subsequences lie 2^76 numbers apart, sequences 2^127.
 
 /// The last three values of either component, oldest first.
-pub type State = [u32; 6];
+pub type MrgState = [u32; 6];
 
-type Matrix = [[u64; 3]; 3];
+type MrgMatrix = [[u64; 3]; 3];
 
 /// Modulus of the first component.
-pub const M1: u64 = 4_294_967_087;
+pub const MODULUS_1: u64 = 4_294_967_087;
 /// Modulus of the second component.
-pub const M2: u64 = 4_294_944_443;
+pub const MODULUS_2: u64 = 4_294_944_443;
 
-const A1: Matrix = [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]];
-const A2: Matrix = [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]];
+const TRANSITION_1: MrgMatrix = [[0, 1, 0], [0, 0, 1], [MODULUS_1 - 810_728, 1_403_580, 0]];
+const TRANSITION_2: MrgMatrix = [[0, 1, 0], [0, 0, 1], [MODULUS_2 - 1_370_589, 0, 527_612]];
 
 /// The next number, in 1..=M1; moves the state on.
-pub fn next(state: &mut State) -> u64 {
+pub fn next_output(state: &mut MrgState) -> u64 {
     let row = |a: &[u64; 3], s: &[u32], m: u64| (0..3).map(|k| a[k] * u64::from(s[k]) % m).sum::<u64>() % m;
-    let (p1, p2) = (row(&A1[2], &state[..3], M1), row(&A2[2], &state[3..], M2));
+    let (p1, p2) = (row(&TRANSITION_1[2], &state[..3], MODULUS_1), row(&TRANSITION_2[2], &state[3..], MODULUS_2));
     *state = [state[1], state[2], p1 as u32, state[4], state[5], p2 as u32];
-    if p1 > p2 { p1 - p2 } else { p1 + M1 - p2 }
+    if p1 > p2 { p1 - p2 } else { p1 + MODULUS_1 - p2 }
 }
 
 /// The state that a seed stands for; 0 means L'Ecuyer's own start, 12345 six times.
-pub fn seeded(seed: u64) -> State {
+pub fn state_from_seed(seed: u64) -> MrgState {
     if seed == 0 {
         return [12345; 6];
     }
     let (x, y) = (u64::from(seed as u32 ^ 0x5555_5555), u64::from((seed >> 32) as u32 ^ 0xAAAA_AAAA));
     let times = |factor: u64, m: u64| (12345 * factor % m) as u32;
-    [times(x, M1), times(y, M1), times(x, M1), times(y, M2), times(x, M2), times(y, M2)]
+    [
+        times(x, MODULUS_1),
+        times(y, MODULUS_1),
+        times(x, MODULUS_1),
+        times(y, MODULUS_2),
+        times(x, MODULUS_2),
+        times(y, MODULUS_2),
+    ]
 }
 
-fn multiply(a: &Matrix, b: &Matrix, m: u64) -> Matrix {
+fn multiply_matrices(a: &MrgMatrix, b: &MrgMatrix, m: u64) -> MrgMatrix {
     let entry = |i: usize, j: usize| (0..3).map(|k| a[i][k] * b[k][j] % m).sum::<u64>() % m;
     std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }
 
 /// `a` to the power `count * 2^shift`.
-fn power(a: &Matrix, count: u64, shift: u32, m: u64) -> Matrix {
+fn matrix_power(a: &MrgMatrix, count: u64, shift: u32, m: u64) -> MrgMatrix {
     let mut base = *a;
     for _ in 0..shift {
-        base = multiply(&base, &base, m);
+        base = multiply_matrices(&base, &base, m);
     }
     let mut result = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
     let mut rest = count;
     while rest > 0 {
         if rest & 1 == 1 {
-            result = multiply(&result, &base, m);
+            result = multiply_matrices(&result, &base, m);
         }
-        base = multiply(&base, &base, m);
+        base = multiply_matrices(&base, &base, m);
         rest >>= 1;
     }
     result
 }
 
-fn apply(a: &Matrix, s: &[u32], m: u64) -> [u32; 3] {
+fn apply_matrix(a: &MrgMatrix, s: &[u32], m: u64) -> [u32; 3] {
     std::array::from_fn(|i| ((0..3).map(|k| a[i][k] * u64::from(s[k]) % m).sum::<u64>() % m) as u32)
 }
 
-fn jump(state: &mut State, matrices: &(Matrix, Matrix)) {
-    let (first, second) = (apply(&matrices.0, &state[..3], M1), apply(&matrices.1, &state[3..], M2));
+fn jump_ahead(state: &mut MrgState, matrices: &(MrgMatrix, MrgMatrix)) {
+    let (first, second) =
+        (apply_matrix(&matrices.0, &state[..3], MODULUS_1), apply_matrix(&matrices.1, &state[3..], MODULUS_2));
     state[..3].copy_from_slice(&first);
     state[3..].copy_from_slice(&second);
 }
 
 /// Moves states by `count * 2^shift` numbers: shift 0, 76 (subsequences) or 127 (sequences).
-pub fn skip_all<'a>(states: impl Iterator<Item = &'a mut State>, count: u64, shift: u32) {
-    let matrices = (power(&A1, count, shift, M1), power(&A2, count, shift, M2));
-    states.for_each(|state| jump(state, &matrices));
+pub fn skip_states<'a>(states: impl Iterator<Item = &'a mut MrgState>, count: u64, shift: u32) {
+    let matrices =
+        (matrix_power(&TRANSITION_1, count, shift, MODULUS_1), matrix_power(&TRANSITION_2, count, shift, MODULUS_2));
+    states.for_each(|state| jump_ahead(state, &matrices));
 }
 
 /// The states of subsequences 0, 1, 2, ... with these seeds, each moved by `offset` numbers.
-pub fn states(seeds: &[u64], offset: u64) -> Vec<State> {
-    let mut all: Vec<State> = seeds.iter().map(|&seed| seeded(seed)).collect();
+pub fn subsequence_states(seeds: &[u64], offset: u64) -> Vec<MrgState> {
+    let mut all: Vec<MrgState> = seeds.iter().map(|&seed| state_from_seed(seed)).collect();
     for bit in 0..32 {
         if all.len() >> bit == 0 {
             break;
         }
         let with_bit = all.iter_mut().enumerate().filter(|(k, _)| k >> bit & 1 == 1).map(|(_, state)| state);
-        skip_all(with_bit, 1 << bit, 76);
+        skip_states(with_bit, 1 << bit, 76);
     }
-    skip_all(all.iter_mut(), offset, 0);
+    skip_states(all.iter_mut(), offset, 0);
     all
 }
 
@@ -93,26 +102,26 @@ mod tests {
     /// The first numbers of L'Ecuyer's RngStreams with its default seed.
     #[test]
     fn numbers_are_lecuyers() {
-        let mut state = seeded(0);
+        let mut state = state_from_seed(0);
         for expected in
             [0.127_011_122_046_577_14, 0.318_527_565_396_794_5, 0.309_186_015_583_270_1, 0.825_846_862_927_113_6]
         {
-            let u = next(&mut state) as f64 / (M1 + 1) as f64;
+            let u = next_output(&mut state) as f64 / (MODULUS_1 + 1) as f64;
             assert!((u - expected).abs() < 1e-15, "{u} {expected}");
         }
     }
 
     #[test]
     fn skipping_is_stepping() {
-        let mut stepped = seeded(99);
+        let mut stepped = state_from_seed(99);
         for _ in 0..1234 {
-            next(&mut stepped);
+            next_output(&mut stepped);
         }
-        let mut skipped = [seeded(99)];
-        skip_all(skipped.iter_mut(), 1234, 0);
+        let mut skipped = [state_from_seed(99)];
+        skip_states(skipped.iter_mut(), 1234, 0);
         assert_eq!(stepped, skipped[0]);
-        let mut far = [seeded(99)];
-        skip_all(far.iter_mut(), 3, 76);
-        assert_eq!(states(&[99; 4], 0)[3], far[0]);
+        let mut far = [state_from_seed(99)];
+        skip_states(far.iter_mut(), 3, 76);
+        assert_eq!(subsequence_states(&[99; 4], 0)[3], far[0]);
     }
 }

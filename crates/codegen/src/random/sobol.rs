@@ -6,17 +6,17 @@
 use std::sync::OnceLock;
 
 /// Dimensions with direction numbers.
-pub const DIMENSIONS: usize = 20_000;
+pub const N_DIMENSIONS: usize = 20_000;
 
-const PACKED: &[u8] = include_bytes!("joe-kuo-6.bin");
+const JOE_KUO_DATA: &[u8] = include_bytes!("joe-kuo-6.bin");
 
-struct Bits {
+struct BitReader {
     at: usize,
 }
 
-impl Bits {
-    fn take(&mut self, count: usize) -> u64 {
-        let bit = |at: usize| u64::from(PACKED[at / 8] >> (at % 8) & 1);
+impl BitReader {
+    fn read_bits(&mut self, count: usize) -> u64 {
+        let bit = |at: usize| u64::from(JOE_KUO_DATA[at / 8] >> (at % 8) & 1);
         let value = (0..count).map(|k| bit(self.at + k) << k).sum();
         self.at += count;
         value
@@ -24,22 +24,22 @@ impl Bits {
 }
 
 /// The 64 vectors of every dimension.
-fn all() -> &'static [[u64; 64]] {
-    static ALL: OnceLock<Vec<[u64; 64]>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut bits = Bits { at: 0 };
+fn direction_vectors() -> &'static [[u64; 64]] {
+    static DIRECTION_VECTORS: OnceLock<Vec<[u64; 64]>> = OnceLock::new();
+    DIRECTION_VECTORS.get_or_init(|| {
+        let mut bits = BitReader { at: 0 };
         let first = std::array::from_fn(|k| 1u64 << (63 - k));
-        std::iter::once(first).chain((1..DIMENSIONS).map(|_| dimension(&mut bits))).collect()
+        std::iter::once(first).chain((1..N_DIMENSIONS).map(|_| dimension_vectors(&mut bits))).collect()
     })
 }
 
 /// The recurrence of Bratley and Fox: v_k = v_(k-s) ^ v_(k-s) >> s ^ those that the polynomial selects.
-fn dimension(bits: &mut Bits) -> [u64; 64] {
-    let degree = bits.take(5) as usize;
-    let inner = bits.take(degree - 1);
+fn dimension_vectors(bits: &mut BitReader) -> [u64; 64] {
+    let degree = bits.read_bits(5) as usize;
+    let inner = bits.read_bits(degree - 1);
     let mut v = [0u64; 64];
     for (k, slot) in v.iter_mut().enumerate().take(degree) {
-        *slot = (bits.take(k) << 1 | 1) << (63 - k);
+        *slot = (bits.read_bits(k) << 1 | 1) << (63 - k);
     }
     for k in degree..64 {
         v[k] = v[k - degree] ^ (v[k - degree] >> degree);
@@ -54,18 +54,18 @@ fn dimension(bits: &mut Bits) -> [u64; 64] {
 
 /// The 32-bit direction vectors of `count` dimensions; after the last one they begin again.
 pub fn vectors32(count: usize) -> Vec<u32> {
-    (0..count).flat_map(|d| all()[d % DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32)).collect()
+    (0..count).flat_map(|d| direction_vectors()[d % N_DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32)).collect()
 }
 
 /// The 64-bit direction vectors of `count` dimensions; after the last one they begin again.
 pub fn vectors64(count: usize) -> Vec<u64> {
-    (0..count).flat_map(|d| all()[d % DIMENSIONS]).collect()
+    (0..count).flat_map(|d| direction_vectors()[d % N_DIMENSIONS]).collect()
 }
 
 /// Scrambling constants of `count` dimensions: words of Philox, the same in every version.
 pub fn scramble_constants(count: usize) -> Vec<u64> {
     let word = |d: usize| super::philox::philox4x32([d as u32, 0, 0, 0x0050_b01e], [0x5c4a_3b1e, 0]);
-    (0..count).map(|d| u64::from(word(d % DIMENSIONS)[0]) << 32 | u64::from(word(d % DIMENSIONS)[1])).collect()
+    (0..count).map(|d| u64::from(word(d % N_DIMENSIONS)[0]) << 32 | u64::from(word(d % N_DIMENSIONS)[1])).collect()
 }
 
 #[cfg(test)]
@@ -90,15 +90,15 @@ mod tests {
     /// Every 2^k points of a dimension hit each interval of length 2^-k once: the matrix is triangular.
     #[test]
     fn all_numbers_are_used_and_make_permutations() {
-        let used = all().len();
-        assert_eq!(used, DIMENSIONS);
-        for v in all() {
+        let used = direction_vectors().len();
+        assert_eq!(used, N_DIMENSIONS);
+        for v in direction_vectors() {
             assert!((0..64).all(|k| v[k] >> (63 - k) & 1 == 1 && v[k] << k << 1 == 0 || k == 63));
         }
-        let mut bits = Bits { at: 0 };
-        for _ in 1..DIMENSIONS {
-            dimension(&mut bits);
+        let mut bits = BitReader { at: 0 };
+        for _ in 1..N_DIMENSIONS {
+            dimension_vectors(&mut bits);
         }
-        assert_eq!(bits.at.div_ceil(8), PACKED.len());
+        assert_eq!(bits.at.div_ceil(8), JOE_KUO_DATA.len());
     }
 }

@@ -4,31 +4,31 @@
 use std::sync::OnceLock;
 
 /// Five words of shift register, then the Weyl counter.
-pub type State = [u32; 6];
+pub type XorwowState = [u32; 6];
 
-type Register = [u32; 5];
+type ShiftRegister = [u32; 5];
 /// Row k is where bit k of the register goes.
-type Matrix = Vec<Register>;
+type BitMatrix = Vec<ShiftRegister>;
 
-const WEYL: u32 = 362_437;
+const WEYL_INCREMENT: u32 = 362_437;
 /// Powers of two of the step that are prepared: skips of 64 bits, and 2^32 subsequences.
-const POWERS: usize = 67 + 32;
+const N_STEP_POWERS: usize = 67 + 32;
 
-fn step_register(v: Register) -> Register {
+fn step_register(v: ShiftRegister) -> ShiftRegister {
     let t = v[0] ^ (v[0] >> 2);
     [v[1], v[2], v[3], v[4], v[4] ^ (v[4] << 4) ^ t ^ (t << 1)]
 }
 
 /// The next number; moves the state on.
-pub fn next(state: &mut State) -> u32 {
+pub fn next_output(state: &mut XorwowState) -> u32 {
     let [a, b, c, d, e, weyl] = *state;
     let v = step_register([a, b, c, d, e]);
-    *state = [v[0], v[1], v[2], v[3], v[4], weyl.wrapping_add(WEYL)];
+    *state = [v[0], v[1], v[2], v[3], v[4], weyl.wrapping_add(WEYL_INCREMENT)];
     v[4].wrapping_add(state[5])
 }
 
 /// The state that a seed stands for.
-pub fn seeded(seed: u64) -> State {
+pub fn state_from_seed(seed: u64) -> XorwowState {
     let t0 = (seed as u32 ^ 0xaad2_6b49).wrapping_mul(1_099_087_573);
     let t1 = ((seed >> 32) as u32 ^ 0xf7dc_efdd).wrapping_mul(2_591_861_531);
     [
@@ -41,7 +41,7 @@ pub fn seeded(seed: u64) -> State {
     ]
 }
 
-fn apply(matrix: &Matrix, v: Register) -> Register {
+fn apply_matrix(matrix: &BitMatrix, v: ShiftRegister) -> ShiftRegister {
     let mut out = [0; 5];
     for (w, word) in v.iter().enumerate() {
         let mut bits = *word;
@@ -57,14 +57,14 @@ fn apply(matrix: &Matrix, v: Register) -> Register {
 }
 
 /// The step taken 2^k times, for each k.
-fn powers() -> &'static [Matrix] {
-    static TABLE: OnceLock<Vec<Matrix>> = OnceLock::new();
-    TABLE.get_or_init(|| {
+fn step_powers() -> &'static [BitMatrix] {
+    static STEP_POWERS: OnceLock<Vec<BitMatrix>> = OnceLock::new();
+    STEP_POWERS.get_or_init(|| {
         let unit = |bit: usize| std::array::from_fn(|w| if w == bit / 32 { 1u32 << (bit % 32) } else { 0 });
-        let mut all: Vec<Matrix> = vec![(0..160).map(|bit| step_register(unit(bit))).collect()];
-        for k in 1..POWERS {
+        let mut all: Vec<BitMatrix> = vec![(0..160).map(|bit| step_register(unit(bit))).collect()];
+        for k in 1..N_STEP_POWERS {
             let last = &all[k - 1];
-            let square = last.iter().map(|row| apply(last, *row)).collect();
+            let square = last.iter().map(|row| apply_matrix(last, *row)).collect();
             all.push(square);
         }
         all
@@ -72,30 +72,30 @@ fn powers() -> &'static [Matrix] {
 }
 
 /// Moves a state by `count * 2^shift` steps.
-fn advance(state: &mut State, count: u64, shift: usize) {
+fn advance_state(state: &mut XorwowState, count: u64, shift: usize) {
     let mut v = [state[0], state[1], state[2], state[3], state[4]];
     for bit in (0..64).filter(|bit| count >> bit & 1 == 1) {
-        if let Some(matrix) = powers().get(shift + bit) {
-            v = apply(matrix, v);
+        if let Some(matrix) = step_powers().get(shift + bit) {
+            v = apply_matrix(matrix, v);
         }
     }
     state[..5].copy_from_slice(&v);
 }
 
 /// Skips `count` numbers.
-pub fn skip(state: &mut State, count: u64) {
-    advance(state, count, 0);
-    state[5] = state[5].wrapping_add(WEYL.wrapping_mul(count as u32));
+pub fn skip_outputs(state: &mut XorwowState, count: u64) {
+    advance_state(state, count, 0);
+    state[5] = state[5].wrapping_add(WEYL_INCREMENT.wrapping_mul(count as u32));
 }
 
 /// Skips `count` subsequences of 2^67 numbers; `count` has 32 bits at most.
-pub fn skip_subsequences(state: &mut State, count: u64) {
-    advance(state, count & 0xffff_ffff, 67);
+pub fn skip_subsequences(state: &mut XorwowState, count: u64) {
+    advance_state(state, count & 0xffff_ffff, 67);
 }
 
 /// The states of subsequences 0, 1, 2, ... with these seeds, each moved by `offset` numbers.
-pub fn states(seeds: &[u64], offset: u64) -> Vec<State> {
-    let mut all: Vec<State> = Vec::with_capacity(seeds.len());
+pub fn subsequence_states(seeds: &[u64], offset: u64) -> Vec<XorwowState> {
+    let mut all: Vec<XorwowState> = Vec::with_capacity(seeds.len());
     for (k, &seed) in seeds.iter().enumerate() {
         let mut state = match all.last() {
             // The next subsequence of the same seed is one jump away; offsets are added at the end.
@@ -105,16 +105,16 @@ pub fn states(seeds: &[u64], offset: u64) -> Vec<State> {
                 state
             }
             _ => {
-                let mut state = seeded(seed);
+                let mut state = state_from_seed(seed);
                 skip_subsequences(&mut state, k as u64);
                 state
             }
         };
-        state[5] = seeded(seed)[5];
+        state[5] = state_from_seed(seed)[5];
         all.push(state);
     }
     if offset != 0 {
-        all.iter_mut().for_each(|state| skip(state, offset));
+        all.iter_mut().for_each(|state| skip_outputs(state, offset));
     }
     all
 }
@@ -134,30 +134,30 @@ mod tests {
             (x, y, z, w) = (y, z, w, v);
             v = (v ^ (v << 4)) ^ (t ^ (t << 1));
             d = d.wrapping_add(362_437);
-            assert_eq!(next(&mut state), d.wrapping_add(v));
+            assert_eq!(next_output(&mut state), d.wrapping_add(v));
         }
     }
 
     #[test]
     fn skipping_is_stepping() {
         for count in [0u64, 1, 2, 63, 1000, 4097] {
-            let (mut stepped, mut skipped) = (seeded(42), seeded(42));
+            let (mut stepped, mut skipped) = (state_from_seed(42), state_from_seed(42));
             for _ in 0..count {
-                next(&mut stepped);
+                next_output(&mut stepped);
             }
-            skip(&mut skipped, count);
+            skip_outputs(&mut skipped, count);
             assert_eq!(stepped, skipped, "{count}");
         }
-        let (mut a, mut b) = (seeded(7), seeded(7));
+        let (mut a, mut b) = (state_from_seed(7), state_from_seed(7));
         skip_subsequences(&mut a, 5);
         // Sixteen times 2^63 is one subsequence.
-        (0..5 * 16).for_each(|_| skip(&mut b, 1 << 63));
+        (0..5 * 16).for_each(|_| skip_outputs(&mut b, 1 << 63));
         b[5] = a[5];
         assert_eq!(a, b);
-        let both = states(&[9, 9, 3], 11);
-        let mut second = seeded(9);
+        let both = subsequence_states(&[9, 9, 3], 11);
+        let mut second = state_from_seed(9);
         skip_subsequences(&mut second, 1);
-        skip(&mut second, 11);
+        skip_outputs(&mut second, 11);
         assert_eq!(both[1], second);
     }
 }

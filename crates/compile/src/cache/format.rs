@@ -3,29 +3,29 @@
 //! Both are `magic, key, payload, checksum`. Reading assumes nothing: any length may be wrong, and
 //! everything wrong reads as `None`.
 
-use crate::hash::{Key, checksum};
-use crate::includes::{Dependency, Stamp};
+use crate::hash::{CacheKey, checksum};
+use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, BinaryKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever the meaning of a stored file changes. Part of the directory's name.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
-const MANIFEST: &[u8; 8] = b"rtcgMAN1";
-const ENTRY: &[u8; 8] = b"rtcgBIN1";
+const MANIFEST_MAGIC: &[u8; 8] = b"rtcgMAN1";
+const ENTRY_MAGIC: &[u8; 8] = b"rtcgBIN1";
 
 /// One known result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ManifestEntry {
     /// Where its binary is.
-    pub(crate) entry: Key,
+    pub(crate) entry: CacheKey,
     /// The compiler in words, with its version.
     pub(crate) compiler: String,
     /// The compiler's file, when it is known.
-    pub(crate) compiler_file: Option<Dependency>,
+    pub(crate) compiler_file: Option<FileDependency>,
     /// The headers read.
-    pub(crate) files: Vec<Dependency>,
+    pub(crate) files: Vec<FileDependency>,
     /// Paths that must not exist.
     pub(crate) missing: Vec<PathBuf>,
 }
@@ -33,49 +33,49 @@ pub(crate) struct ManifestEntry {
 impl ManifestEntry {
     /// Whether every header is as it was.
     pub(crate) fn is_current(&self) -> bool {
-        self.files.iter().all(Dependency::is_unchanged) && !self.missing.iter().any(|p| p.exists())
+        self.files.iter().all(FileDependency::is_unchanged) && !self.missing.iter().any(|p| p.exists())
     }
 }
 
-struct Writer(Vec<u8>);
+struct CacheFileWriter(Vec<u8>);
 
-impl Writer {
-    fn new(magic: &[u8; 8], key: &Key) -> Self {
+impl CacheFileWriter {
+    fn new(magic: &[u8; 8], key: &CacheKey) -> Self {
         let mut bytes = magic.to_vec();
         bytes.extend_from_slice(key);
         Self(bytes)
     }
 
-    fn number(&mut self, value: u64) {
+    fn put_number(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.put_number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
-    fn dependency(&mut self, file: &Dependency) {
-        self.bytes(file.path.as_os_str().as_encoded_bytes());
+    fn put_dependency(&mut self, file: &FileDependency) {
+        self.put_bytes(file.path.as_os_str().as_encoded_bytes());
         self.0.extend_from_slice(&file.checksum);
-        self.number(file.stamp.size);
-        self.number(file.stamp.modified_ns as u64);
-        self.number(file.stamp.changed_ns as u64);
-        self.number(file.stamp.inode);
+        self.put_number(file.stamp.size);
+        self.put_number(file.stamp.modified_ns as u64);
+        self.put_number(file.stamp.changed_ns as u64);
+        self.put_number(file.stamp.inode);
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn finish_with_checksum(mut self) -> Vec<u8> {
         let sum = checksum(&self.0);
         self.0.extend_from_slice(&sum);
         self.0
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct CacheFileReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> CacheFileReader<'a> {
     /// Checks magic, key and checksum.
-    fn new(bytes: &'a [u8], magic: &[u8; 8], key: &Key) -> Option<Self> {
+    fn new(bytes: &'a [u8], magic: &[u8; 8], key: &CacheKey) -> Option<Self> {
         let (payload, sum) = bytes.split_last_chunk::<16>()?;
         if checksum(payload) != *sum {
             return None;
@@ -84,49 +84,49 @@ impl<'a> Reader<'a> {
         Some(Self(payload))
     }
 
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn number(&mut self) -> Option<u64> {
-        self.take(8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes)
+    fn read_number(&mut self) -> Option<u64> {
+        self.take_bytes(8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes)
     }
 
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let count = usize::try_from(self.number()?).ok()?;
-        self.take(count)
+    fn read_bytes(&mut self) -> Option<&'a [u8]> {
+        let count = usize::try_from(self.read_number()?).ok()?;
+        self.take_bytes(count)
     }
 
-    fn text(&mut self) -> Option<String> {
-        self.bytes().and_then(|b| std::str::from_utf8(b).ok()).map(str::to_owned)
+    fn read_text(&mut self) -> Option<String> {
+        self.read_bytes().and_then(|b| std::str::from_utf8(b).ok()).map(str::to_owned)
     }
 
-    fn path(&mut self) -> Option<PathBuf> {
-        path_from(self.bytes()?)
+    fn read_path(&mut self) -> Option<PathBuf> {
+        path_from(self.read_bytes()?)
     }
 
-    fn key<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N).and_then(|b| b.try_into().ok())
+    fn read_key<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take_bytes(N).and_then(|b| b.try_into().ok())
     }
 
-    fn dependency(&mut self) -> Option<Dependency> {
-        Some(Dependency {
-            path: self.path()?,
-            checksum: self.key()?,
-            stamp: Stamp {
-                size: self.number()?,
-                modified_ns: self.number()? as i64,
-                changed_ns: self.number()? as i64,
-                inode: self.number()?,
+    fn read_dependency(&mut self) -> Option<FileDependency> {
+        Some(FileDependency {
+            path: self.read_path()?,
+            checksum: self.read_key()?,
+            stamp: FileStamp {
+                size: self.read_number()?,
+                modified_ns: self.read_number()? as i64,
+                changed_ns: self.read_number()? as i64,
+                inode: self.read_number()?,
             },
         })
     }
 
     /// `number` items. The count is not trusted with an allocation.
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.number()?;
+    fn read_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.read_number()?;
         (0..count).map(|_| item(self)).collect()
     }
 }
@@ -142,66 +142,66 @@ fn path_from(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-pub(crate) fn encode_manifest(results: &[ManifestEntry], key: &Key) -> Vec<u8> {
-    let mut out = Writer::new(MANIFEST, key);
-    out.number(results.len() as u64);
+pub(crate) fn encode_manifest(results: &[ManifestEntry], key: &CacheKey) -> Vec<u8> {
+    let mut out = CacheFileWriter::new(MANIFEST_MAGIC, key);
+    out.put_number(results.len() as u64);
     for stored in results {
         out.0.extend_from_slice(&stored.entry);
-        out.bytes(stored.compiler.as_bytes());
-        out.number(u64::from(stored.compiler_file.is_some()));
+        out.put_bytes(stored.compiler.as_bytes());
+        out.put_number(u64::from(stored.compiler_file.is_some()));
         if let Some(file) = &stored.compiler_file {
-            out.dependency(file);
+            out.put_dependency(file);
         }
-        out.number(stored.files.len() as u64);
-        stored.files.iter().for_each(|f| out.dependency(f));
-        out.number(stored.missing.len() as u64);
-        stored.missing.iter().for_each(|p| out.bytes(p.as_os_str().as_encoded_bytes()));
+        out.put_number(stored.files.len() as u64);
+        stored.files.iter().for_each(|f| out.put_dependency(f));
+        out.put_number(stored.missing.len() as u64);
+        stored.missing.iter().for_each(|p| out.put_bytes(p.as_os_str().as_encoded_bytes()));
     }
-    out.finish()
+    out.finish_with_checksum()
 }
 
-pub(crate) fn decode_manifest(bytes: &[u8], key: &Key) -> Option<Vec<ManifestEntry>> {
-    let mut input = Reader::new(bytes, MANIFEST, key)?;
-    input.list(|input| {
+pub(crate) fn decode_manifest(bytes: &[u8], key: &CacheKey) -> Option<Vec<ManifestEntry>> {
+    let mut input = CacheFileReader::new(bytes, MANIFEST_MAGIC, key)?;
+    input.read_list(|input| {
         Some(ManifestEntry {
-            entry: input.key()?,
-            compiler: input.text()?,
-            compiler_file: match input.number()? {
+            entry: input.read_key()?,
+            compiler: input.read_text()?,
+            compiler_file: match input.read_number()? {
                 0 => None,
-                _ => Some(input.dependency()?),
+                _ => Some(input.read_dependency()?),
             },
-            files: input.list(Reader::dependency)?,
-            missing: input.list(Reader::path)?,
+            files: input.read_list(CacheFileReader::read_dependency)?,
+            missing: input.read_list(CacheFileReader::read_path)?,
         })
     })
 }
 
-pub(crate) fn encode_artifact(artifact: &Artifact, key: &Key) -> Vec<u8> {
-    let mut out = Writer::new(ENTRY, key);
-    out.number(artifact.kind as u64);
-    out.bytes(artifact.log.as_bytes());
-    out.number(artifact.lowered_names.len() as u64);
+pub(crate) fn encode_artifact(artifact: &Artifact, key: &CacheKey) -> Vec<u8> {
+    let mut out = CacheFileWriter::new(ENTRY_MAGIC, key);
+    out.put_number(artifact.kind as u64);
+    out.put_bytes(artifact.log.as_bytes());
+    out.put_number(artifact.lowered_names.len() as u64);
     for (expression, name) in &artifact.lowered_names {
-        out.bytes(expression.as_bytes());
-        out.bytes(name.as_bytes());
+        out.put_bytes(expression.as_bytes());
+        out.put_bytes(name.as_bytes());
     }
-    out.bytes(&artifact.bytes);
-    out.finish()
+    out.put_bytes(&artifact.bytes);
+    out.finish_with_checksum()
 }
 
-pub(crate) fn decode_artifact(bytes: &[u8], key: &Key) -> Option<Artifact> {
-    let mut input = Reader::new(bytes, ENTRY, key)?;
+pub(crate) fn decode_artifact(bytes: &[u8], key: &CacheKey) -> Option<Artifact> {
+    let mut input = CacheFileReader::new(bytes, ENTRY_MAGIC, key)?;
     Some(Artifact {
-        kind: match input.number()? {
+        kind: match input.read_number()? {
             k if k == BinaryKind::Cubin as u64 => BinaryKind::Cubin,
             k if k == BinaryKind::Ptx as u64 => BinaryKind::Ptx,
             k if k == BinaryKind::Fatbin as u64 => BinaryKind::Fatbin,
             k if k == BinaryKind::LtoIr as u64 => BinaryKind::LtoIr,
             _ => return None,
         },
-        log: input.text()?,
-        lowered_names: input.list(|input| Some((input.text()?, input.text()?)))?,
-        bytes: Arc::from(input.bytes()?),
+        log: input.read_text()?,
+        lowered_names: input.read_list(|input| Some((input.read_text()?, input.read_text()?)))?,
+        bytes: Arc::from(input.read_bytes()?),
         from_cache: true,
     })
 }
@@ -221,8 +221,8 @@ mod tests {
     }
 
     fn stored() -> ManifestEntry {
-        let stamp = Stamp { size: 1, modified_ns: -2, changed_ns: 3, inode: 4 };
-        let file = Dependency { path: "/a/b".into(), checksum: [7; 16], stamp };
+        let stamp = FileStamp { size: 1, modified_ns: -2, changed_ns: 3, inode: 4 };
+        let file = FileDependency { path: "/a/b".into(), checksum: [7; 16], stamp };
         ManifestEntry {
             entry: [1; 32],
             compiler: "NVRTC 13.0".to_owned(),
@@ -259,12 +259,12 @@ mod tests {
     #[test]
     fn absurd_lengths_with_a_right_checksum_are_misses() {
         let key = [0; 32];
-        let mut out = Writer::new(MANIFEST, &key);
-        out.number(u64::MAX);
-        assert_eq!(decode_manifest(&out.finish(), &key), None);
-        let mut out = Writer::new(ENTRY, &key);
-        out.number(0);
-        out.number(u64::MAX - 3);
-        assert_eq!(decode_artifact(&out.finish(), &key), None);
+        let mut out = CacheFileWriter::new(MANIFEST_MAGIC, &key);
+        out.put_number(u64::MAX);
+        assert_eq!(decode_manifest(&out.finish_with_checksum(), &key), None);
+        let mut out = CacheFileWriter::new(ENTRY_MAGIC, &key);
+        out.put_number(0);
+        out.put_number(u64::MAX - 3);
+        assert_eq!(decode_artifact(&out.finish_with_checksum(), &key), None);
     }
 }

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 const DEFAULT_LIMIT: u64 = 1 << 30;
 
 /// `RTCG_CACHE_SIZE` in bytes, with an optional suffix K, M or G; 1 GiB when not set.
-pub(super) fn limit() -> u64 {
-    static LIMIT: OnceLock<u64> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
+pub(super) fn cache_limit_bytes() -> u64 {
+    static CACHE_LIMIT: OnceLock<u64> = OnceLock::new();
+    *CACHE_LIMIT.get_or_init(|| {
         let Some(text) = std::env::var("RTCG_CACHE_SIZE").ok().filter(|text| !text.is_empty()) else {
             return DEFAULT_LIMIT;
         };

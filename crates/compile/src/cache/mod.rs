@@ -15,12 +15,12 @@ mod format;
 mod limit;
 mod status;
 
-use crate::hash::{Key, KeyHasher};
-use crate::includes::Dependency;
+use crate::hash::{CacheKey, KeyHasher};
+use crate::includes::FileDependency;
 use crate::request::{Artifact, CachePolicy};
 pub(crate) use format::ManifestEntry;
 use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
-use rtcg_disk_cache::{Access, DiskCache, SizeScope, SweepTrigger, user_folder};
+use rtcg_disk_cache::{DiskCache, SizeScope, SweepTrigger, WriterTrust, user_folder};
 pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const MAX_MANIFEST_ENTRIES: usize = 8;
 const MEMORY_ENTRIES: usize = 512;
 
 /// A cache directory in use, or none.
-pub(crate) struct Cache {
+pub(crate) struct CompileCache {
     dir: Option<PathBuf>,
 }
 
@@ -42,27 +42,27 @@ struct InMemory {
     artifact: Artifact,
 }
 
-type Memory = HashMap<(Option<PathBuf>, Key), Arc<InMemory>>;
+type MemoryCache = HashMap<(Option<PathBuf>, CacheKey), Arc<InMemory>>;
 
-static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
+static MEMORY_CACHE: Mutex<Option<MemoryCache>> = Mutex::new(None);
 
-fn memory() -> MutexGuard<'static, Option<Memory>> {
-    MEMORY.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn memory_cache() -> MutexGuard<'static, Option<MemoryCache>> {
+    MEMORY_CACHE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Forgets the programs kept in memory; those on disk stay.
 pub fn clear_memory_cache() {
-    *memory() = None;
+    *memory_cache() = None;
 }
 
 /// The folder in which compiled programs are kept; `None` when nothing is kept on disk.
 pub fn cache_directory() -> Option<PathBuf> {
-    Cache::open(&CachePolicy::Default)?.dir
+    CompileCache::open_cache(&CachePolicy::Default)?.dir
 }
 
-impl Cache {
+impl CompileCache {
     /// The cache that a policy and the environment ask for; `None` means no caching at all.
-    pub(crate) fn open(policy: &CachePolicy) -> Option<Self> {
+    pub(crate) fn open_cache(policy: &CachePolicy) -> Option<Self> {
         if std::env::var_os("PYCUDA_DISABLE_CACHE").is_some() {
             return None;
         }
@@ -75,9 +75,13 @@ impl Cache {
 
     /// The program stored for a request, if its headers and its compiler are still the same.
     /// `same_compiler` is asked with the recorded compiler.
-    pub(crate) fn find(&self, key: &Key, same_compiler: &dyn Fn(&ManifestEntry) -> bool) -> Option<Artifact> {
+    pub(crate) fn find_artifact(
+        &self,
+        key: &CacheKey,
+        same_compiler: &dyn Fn(&ManifestEntry) -> bool,
+    ) -> Option<Artifact> {
         let memory_key = (self.dir.clone(), *key);
-        let known = memory().as_ref().and_then(|m| m.get(&memory_key)).cloned();
+        let known = memory_cache().as_ref().and_then(|m| m.get(&memory_key)).cloned();
         if let Some(known) = known
             && known.stored.is_current()
             && same_compiler(&known.stored)
@@ -86,23 +90,23 @@ impl Cache {
         }
         let (stored, mut artifact) = self.find_on_disk(key, same_compiler)?;
         artifact.from_cache = true;
-        remember(memory_key, stored, &artifact);
+        put_in_memory(memory_key, stored, &artifact);
         Some(artifact)
     }
 
     fn find_on_disk(
         &self,
-        key: &Key,
+        key: &CacheKey,
         same_compiler: &dyn Fn(&ManifestEntry) -> bool,
     ) -> Option<(ManifestEntry, Artifact)> {
         let disk = on_disk(self.dir.as_deref()?);
-        let manifest = decode_manifest(&disk.read(&disk.path(key, MANIFEST))?, key)?;
+        let manifest = decode_manifest(&disk.read_file(&disk.path_of_key(key, MANIFEST_EXTENSION))?, key)?;
         for stored in manifest {
             if !stored.is_current() || !same_compiler(&stored) {
                 continue;
             }
-            let path = disk.path(&stored.entry, ENTRY);
-            let artifact = disk.read(&path).and_then(|bytes| decode_artifact(&bytes, &stored.entry));
+            let path = disk.path_of_key(&stored.entry, ENTRY_EXTENSION);
+            let artifact = disk.read_file(&path).and_then(|bytes| decode_artifact(&bytes, &stored.entry));
             if let Some(artifact) = artifact {
                 disk.mark_used(&path);
                 return Some((stored, artifact));
@@ -112,21 +116,21 @@ impl Cache {
     }
 
     /// Stores a program. Failure is no error: a notice says once that there is no cache.
-    pub(crate) fn store(
+    pub(crate) fn store_artifact(
         &self,
-        key: &Key,
+        key: &CacheKey,
         compiler: String,
-        compiler_file: Option<Dependency>,
-        found: Dependencies,
+        compiler_file: Option<FileDependency>,
+        found: CompileDependencies,
         artifact: &Artifact,
     ) {
         let mut hasher = KeyHasher::default();
-        hasher.field(key);
-        hasher.field(compiler.as_bytes());
-        hasher.list(found.files.iter().map(|f| f.checksum));
-        hasher.list(found.files.iter().map(|f| f.path.as_os_str().as_encoded_bytes()));
+        hasher.hash_field(key);
+        hasher.hash_field(compiler.as_bytes());
+        hasher.hash_list(found.files.iter().map(|f| f.checksum));
+        hasher.hash_list(found.files.iter().map(|f| f.path.as_os_str().as_encoded_bytes()));
         let stored = ManifestEntry {
-            entry: hasher.finish(),
+            entry: hasher.finish_key(),
             compiler,
             compiler_file,
             files: found.files,
@@ -137,7 +141,7 @@ impl Cache {
             return;
         }
         let kept = Artifact { from_cache: true, ..artifact.clone() };
-        remember((self.dir.clone(), *key), stored.clone(), &kept);
+        put_in_memory((self.dir.clone(), *key), stored.clone(), &kept);
         if let Some(dir) = &self.dir
             && let Err(error) = write_both(dir, key, stored, artifact)
         {
@@ -147,13 +151,13 @@ impl Cache {
 }
 
 /// What a compilation depended on.
-pub(crate) struct Dependencies {
-    pub(crate) files: Vec<Dependency>,
+pub(crate) struct CompileDependencies {
+    pub(crate) files: Vec<FileDependency>,
     pub(crate) missing: Vec<PathBuf>,
 }
 
-fn remember(key: (Option<PathBuf>, Key), stored: ManifestEntry, artifact: &Artifact) {
-    let mut guard = memory();
+fn put_in_memory(key: (Option<PathBuf>, CacheKey), stored: ManifestEntry, artifact: &Artifact) {
+    let mut guard = memory_cache();
     let memory = guard.get_or_insert_with(HashMap::new);
     if memory.len() >= MEMORY_ENTRIES {
         // Programs of one process that come to this number are rarely asked for again.
@@ -162,25 +166,25 @@ fn remember(key: (Option<PathBuf>, Key), stored: ManifestEntry, artifact: &Artif
     memory.insert(key, Arc::new(InMemory { stored, artifact: artifact.clone() }));
 }
 
-fn write_both(dir: &Path, key: &Key, stored: ManifestEntry, artifact: &Artifact) -> std::io::Result<()> {
-    static PACE: SweepTrigger = SweepTrigger::new();
+fn write_both(dir: &Path, key: &CacheKey, stored: ManifestEntry, artifact: &Artifact) -> std::io::Result<()> {
+    static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
     let disk = on_disk(dir);
     let entry = encode_artifact(artifact, &stored.entry);
-    disk.write(&disk.path(&stored.entry, ENTRY), &[&entry])?;
-    let path = disk.path(key, MANIFEST);
-    let mut all = disk.read(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
+    disk.write_file(&disk.path_of_key(&stored.entry, ENTRY_EXTENSION), &[&entry])?;
+    let path = disk.path_of_key(key, MANIFEST_EXTENSION);
+    let mut all = disk.read_file(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
     all.retain(|other| other.entry != stored.entry);
     all.insert(0, stored);
     all.truncate(MAX_MANIFEST_ENTRIES);
     let manifest = encode_manifest(&all, key);
-    disk.write(&path, &[&manifest])?;
-    disk.sweep_if_due((entry.len() + manifest.len()) as u64, &PACE);
+    disk.write_file(&path, &[&manifest])?;
+    disk.sweep_if_due((entry.len() + manifest.len()) as u64, &SWEEP_TRIGGER);
     Ok(())
 }
 
 fn warn_once(dir: &Path, error: &std::io::Error) {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    if !WARNED.swap(true, Ordering::Relaxed) {
+    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+    if !HAS_WARNED.swap(true, Ordering::Relaxed) {
         eprintln!("rtcg: compiled programs cannot be cached in {}: {error}", dir.display());
     }
 }
@@ -188,15 +192,15 @@ fn warn_once(dir: &Path, error: &std::io::Error) {
 /// The files in `dir`, in a folder of their version; other versions count against the limit, other caches do not.
 fn on_disk(dir: &Path) -> DiskCache {
     DiskCache {
-        folder: dir.join(format!("rtcg-{}", format::VERSION)),
-        limit: limit::limit(),
-        access: Access::Shared,
+        folder: dir.join(format!("rtcg-{}", format::FORMAT_VERSION)),
+        limit: limit::cache_limit_bytes(),
+        access: WriterTrust::Shared,
         size_scope: SizeScope::AllVersions("rtcg-"),
     }
 }
 
-const MANIFEST: &str = "manifest";
-const ENTRY: &str = "entry";
+const MANIFEST_EXTENSION: &str = "manifest";
+const ENTRY_EXTENSION: &str = "entry";
 
 /// `PYCUDA_CACHE_DIR`, else the user's cache directory; `None` when neither is known.
 fn default_dir() -> Option<PathBuf> {

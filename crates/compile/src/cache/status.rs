@@ -1,6 +1,6 @@
 //! What the cache on disk holds, for reports.
 
-use super::{ENTRY, cache_directory, on_disk};
+use super::{ENTRY_EXTENSION, cache_directory, on_disk};
 use std::path::{Path, PathBuf};
 
 /// The cache on disk.
@@ -22,13 +22,13 @@ pub struct CacheStatus {
 pub fn cache_status() -> Option<CacheStatus> {
     let dir = cache_directory()?;
     let disk = on_disk(&dir);
-    let (n_programs, n_bytes) = disk.usage(ENTRY);
-    let unwritable = probe(&dir).err().map(|error| error.to_string());
+    let (n_programs, n_bytes) = disk.count_files_and_bytes(ENTRY_EXTENSION);
+    let unwritable = probe_writable(&dir).err().map(|error| error.to_string());
     Some(CacheStatus { n_programs, n_bytes, limit_bytes: disk.limit, unwritable, dir })
 }
 
 /// Writes a file there and removes it; where the folder does not exist, in the one it would be made in.
-fn probe(dir: &Path) -> std::io::Result<()> {
+fn probe_writable(dir: &Path) -> std::io::Result<()> {
     let existing = dir.ancestors().find(|d| d.is_dir()).unwrap_or(dir);
     let file = existing.join(format!(".rtcg-probe-{}", std::process::id()));
     std::fs::write(&file, b"?")?;

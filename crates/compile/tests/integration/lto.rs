@@ -111,7 +111,7 @@ fn nothing_is_left_of_a_border_between_programs() {
     let link = |images: &[&[u8]]| {
         let inputs: Vec<LinkInput> = images.iter().map(|bytes| lto_input(bytes)).collect();
         let options = ["-lto", "-arch=sm_80", "-ptx"].map(str::to_owned);
-        String::from_utf8(NvJitLinkTable::load().unwrap().link(&inputs, &options).unwrap().bytes).unwrap()
+        String::from_utf8(NvJitLinkTable::load().unwrap().link_inputs(&inputs, &options).unwrap().bytes).unwrap()
     };
     let alone = link(&[&images[1]]);
     assert!(alone.contains("call.uni") && alone.contains(".extern .func"), "{alone}");

@@ -26,7 +26,7 @@ pub struct LinkInput<'a> {
 
 /// What a link gives.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Linked {
+pub struct LinkOutput {
     /// A cubin, or PTX without a terminating NUL.
     pub bytes: Vec<u8>,
     /// What nvJitLink had to say.
@@ -53,12 +53,12 @@ impl std::fmt::Display for LinkFailure {
 /// nvJitLink keeps a cache of its own where a driver is installed, as NVRTC does, whose key is not documented.
 const NO_CACHE: &str = "-no-cache";
 
-struct Link<'a> {
+struct LinkHandle<'a> {
     table: &'a NvJitLinkTable,
     handle: nvJitLinkHandle,
 }
 
-impl Drop for Link<'_> {
+impl Drop for LinkHandle<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle came from nvJitLinkCreate and is destroyed once, here.
         let _ = unsafe { self.table.nvJitLinkDestroy(&raw mut self.handle) };
@@ -70,18 +70,19 @@ impl NvJitLinkTable {
     ///
     /// # Errors
     /// Whatever nvJitLink refuses, with its log.
-    pub fn link(&self, inputs: &[LinkInput], options: &[String]) -> Result<Linked, LinkFailure> {
-        let link = self.create(options)?;
+    pub fn link_inputs(&self, inputs: &[LinkInput], options: &[String]) -> Result<LinkOutput, LinkFailure> {
+        let link = self.create_link(options)?;
         for input in inputs {
-            link.add(input)?;
+            link.add_input(input)?;
         }
         // SAFETY: the handle is valid.
-        link.check("nvJitLinkComplete", unsafe { self.nvJitLinkComplete(link.handle) })?;
-        let bytes = if options.iter().any(|option| option == "-ptx") { link.ptx() } else { link.cubin() }?;
-        Ok(Linked { bytes, log: link.info_log() })
+        link.check_result("nvJitLinkComplete", unsafe { self.nvJitLinkComplete(link.handle) })?;
+        let bytes =
+            if options.iter().any(|option| option == "-ptx") { link.linked_ptx() } else { link.linked_cubin() }?;
+        Ok(LinkOutput { bytes, log: link.info_log() })
     }
 
-    fn create(&self, options: &[String]) -> Result<Link<'_>, LinkFailure> {
+    fn create_link(&self, options: &[String]) -> Result<LinkHandle<'_>, LinkFailure> {
         let without_cache: Vec<String> = options.iter().cloned().chain([NO_CACHE.to_owned()]).collect();
         match self.create_with(&without_cache) {
             // One older than the option.
@@ -90,24 +91,24 @@ impl NvJitLinkTable {
         }
     }
 
-    fn create_with(&self, options: &[String]) -> Result<Link<'_>, LinkFailure> {
+    fn create_with(&self, options: &[String]) -> Result<LinkHandle<'_>, LinkFailure> {
         let call = "nvJitLinkCreate";
         let texts =
             options.iter().map(|option| self.c_string(call, option.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-        let mut link = Link { table: self, handle: nvJitLinkHandle::null() };
+        let mut link = LinkHandle { table: self, handle: nvJitLinkHandle::null() };
         // SAFETY: as many NUL-terminated strings as stated; one handle is written.
         let code = unsafe { self.nvJitLinkCreate(&raw mut link.handle, pointers.len() as u32, pointers.as_ptr()) };
         if link.handle.is_null() {
             // There is nothing to destroy, nor to ask for a log.
             std::mem::forget(link);
-            return Err(self.failure(call, code, &format!("options {}", options.join(" "))));
+            return Err(self.link_failure(call, code, &format!("options {}", options.join(" "))));
         }
-        link.check(call, code)?;
+        link.check_result(call, code)?;
         Ok(link)
     }
 
-    fn failure(&self, call: &'static str, code: nvJitLinkResult, said: &str) -> LinkFailure {
+    fn link_failure(&self, call: &'static str, code: nvJitLinkResult, said: &str) -> LinkFailure {
         let version = self.version().map_or(String::new(), |(major, minor)| format!(" {major}.{minor}"));
         let log = format!("{}\n(nvJitLink{version}, {})", said.trim(), self.path().display());
         LinkFailure { call, code, log: log.trim().to_owned() }
@@ -115,49 +116,50 @@ impl NvJitLinkTable {
 
     fn c_string(&self, call: &'static str, text: &[u8]) -> Result<CString, LinkFailure> {
         let invalid = nvJitLinkResult::NVJITLINK_ERROR_INVALID_INPUT;
-        CString::new(text).map_err(|_| self.failure(call, invalid, "an option or a name contains a NUL character"))
+        CString::new(text).map_err(|_| self.link_failure(call, invalid, "an option or a name contains a NUL character"))
     }
 }
 
-impl Link<'_> {
-    fn check(&self, call: &'static str, code: nvJitLinkResult) -> Result<(), LinkFailure> {
-        if code.is_success() { Ok(()) } else { Err(self.table.failure(call, code, &self.error_log())) }
+impl LinkHandle<'_> {
+    fn check_result(&self, call: &'static str, code: nvJitLinkResult) -> Result<(), LinkFailure> {
+        if code.is_success() { Ok(()) } else { Err(self.table.link_failure(call, code, &self.error_log())) }
     }
 
-    fn add(&self, input: &LinkInput) -> Result<(), LinkFailure> {
+    fn add_input(&self, input: &LinkInput) -> Result<(), LinkFailure> {
         match input.source {
             LinkSource::Bytes(bytes) => {
                 let name = self.table.c_string("nvJitLinkAddData", input.name.as_bytes())?;
                 let (start, size) = (bytes.as_ptr().cast(), bytes.len());
                 // SAFETY: `size` bytes are readable, the name ends with NUL, and both are copied before the return.
                 let code = unsafe { self.table.nvJitLinkAddData(self.handle, input.kind, start, size, name.as_ptr()) };
-                self.check("nvJitLinkAddData", code)
+                self.check_result("nvJitLinkAddData", code)
             }
             LinkSource::File(path) => {
                 let name = self.table.c_string("nvJitLinkAddFile", path.as_os_str().as_encoded_bytes())?;
                 // SAFETY: the name ends with NUL.
                 let code = unsafe { self.table.nvJitLinkAddFile(self.handle, input.kind, name.as_ptr()) };
-                self.check("nvJitLinkAddFile", code)
+                self.check_result("nvJitLinkAddFile", code)
             }
         }
     }
 
-    fn cubin(&self) -> Result<Vec<u8>, LinkFailure> {
+    fn linked_cubin(&self) -> Result<Vec<u8>, LinkFailure> {
         // SAFETY: the two calls write a size, and that many bytes.
-        let fetched = fetch(
+        let fetched = fetch_bytes(
             |size| unsafe { self.table.nvJitLinkGetLinkedCubinSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetLinkedCubin(self.handle, bytes.cast()) },
         );
-        fetched.map_err(|code| self.table.failure("nvJitLinkGetLinkedCubin", code, &self.error_log()))
+        fetched.map_err(|code| self.table.link_failure("nvJitLinkGetLinkedCubin", code, &self.error_log()))
     }
 
-    fn ptx(&self) -> Result<Vec<u8>, LinkFailure> {
+    fn linked_ptx(&self) -> Result<Vec<u8>, LinkFailure> {
         // SAFETY: the two calls write a size, and that many bytes.
-        let fetched = fetch(
+        let fetched = fetch_bytes(
             |size| unsafe { self.table.nvJitLinkGetLinkedPtxSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetLinkedPtx(self.handle, bytes) },
         );
-        let mut ptx = fetched.map_err(|code| self.table.failure("nvJitLinkGetLinkedPtx", code, &self.error_log()))?;
+        let mut ptx =
+            fetched.map_err(|code| self.table.link_failure("nvJitLinkGetLinkedPtx", code, &self.error_log()))?;
         while ptx.last() == Some(&0) {
             ptx.pop();
         }
@@ -166,7 +168,7 @@ impl Link<'_> {
 
     fn error_log(&self) -> String {
         // SAFETY: the two calls write a size, and that many bytes.
-        text(fetch(
+        log_text(fetch_bytes(
             |size| unsafe { self.table.nvJitLinkGetErrorLogSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetErrorLog(self.handle, bytes) },
         ))
@@ -174,14 +176,14 @@ impl Link<'_> {
 
     fn info_log(&self) -> String {
         // SAFETY: the two calls write a size, and that many bytes.
-        text(fetch(
+        log_text(fetch_bytes(
             |size| unsafe { self.table.nvJitLinkGetInfoLogSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetInfoLog(self.handle, bytes) },
         ))
     }
 }
 
-fn fetch(
+fn fetch_bytes(
     size: impl FnOnce(*mut usize) -> nvJitLinkResult,
     get: impl FnOnce(*mut c_char) -> nvJitLinkResult,
 ) -> Result<Vec<u8>, nvJitLinkResult> {
@@ -195,7 +197,7 @@ fn fetch(
     if code.is_success() { Ok(bytes) } else { Err(code) }
 }
 
-fn text(bytes: Result<Vec<u8>, nvJitLinkResult>) -> String {
+fn log_text(bytes: Result<Vec<u8>, nvJitLinkResult>) -> String {
     let bytes = bytes.unwrap_or_default();
     let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()

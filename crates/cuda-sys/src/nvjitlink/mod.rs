@@ -11,7 +11,7 @@ use crate::load::LoadError;
 use crate::types::*;
 use crate::types::{cuda_enum, cuda_handle};
 
-pub use link::{LinkFailure, LinkInput, LinkSource, Linked};
+pub use link::{LinkFailure, LinkInput, LinkOutput, LinkSource};
 
 cuda_handle!(nvJitLinkHandle);
 
@@ -89,9 +89,9 @@ impl NvJitLinkTable {
     /// Searched are the places of [`NvrtcTable::load`](crate::NvrtcTable::load), in the same order; the environment
     /// variable is `RTCG_NVJITLINK`.
     pub fn load() -> Result<&'static NvJitLinkTable, LoadError> {
-        static LOADED: OnceTable<NvJitLinkTable> = OnceTable::new();
-        LOADED.get(|| {
-            SEARCH.find(|library, path| {
+        static LOADED_TABLE: OnceTable<NvJitLinkTable> = OnceTable::new();
+        LOADED_TABLE.get_or_load(|| {
+            LIBRARY_SEARCH.find_library(|library, path| {
                 Some(NvJitLinkTable::resolve(library, path)).filter(|table| table.has("nvJitLinkCreate"))
             })
         })
@@ -106,7 +106,7 @@ impl NvJitLinkTable {
     }
 }
 
-const SEARCH: LibrarySearch = LibrarySearch {
+const LIBRARY_SEARCH: LibrarySearch = LibrarySearch {
     what: "nvJitLink, the link-time optimiser",
     name: "nvJitLink",
     variable: "RTCG_NVJITLINK",

@@ -2,7 +2,7 @@
 
 use super::kernels::{self, TimedLaunch};
 use super::writer::JsonObject;
-use super::{arrow, clock_ns, emit, new_launch, thread_number, with_writer};
+use super::{clock_ns, emit_thread_event, flow_event, new_launch, thread_number, with_writer};
 use crate::table::{DriverFn, DriverTable};
 use crate::types::*;
 use std::any::Any;
@@ -10,64 +10,65 @@ use std::ffi::CStr;
 use std::fmt::Debug;
 
 /// An argument that can be written down.
-pub(crate) trait Traced: Debug {
+pub(crate) trait TraceArgument: Debug {
     fn as_any(&self) -> &dyn Any;
 }
 
-impl<T: Debug + 'static> Traced for T {
+impl<T: Debug + 'static> TraceArgument for T {
     fn as_any(&self) -> &dyn Any {
         self
     }
 }
 
-pub(crate) type Arguments<'a> = &'a [(&'static str, &'a dyn Traced)];
+pub(crate) type TracedArguments<'a> = &'a [(&'static str, &'a dyn TraceArgument)];
 
 /// A call in progress.
-pub(crate) struct Call {
+pub(crate) struct TracedCall {
     table: &'static DriverTable,
     function: DriverFn,
     launched: Option<TimedLaunch>,
     start_ns: u64,
 }
 
-impl Call {
+impl TracedCall {
     /// Before the call; a launch gets its events here.
-    pub(crate) fn begin(table: &DriverTable, function: DriverFn, arguments: Arguments<'_>) -> Self {
+    pub(crate) fn begin_call(table: &DriverTable, function: DriverFn, arguments: TracedArguments<'_>) -> Self {
         // SAFETY: tables live as long as the process: both ways to make one leave it in a static.
         let table: &'static DriverTable = unsafe { &*std::ptr::from_ref(table) };
         if ends_contexts(function) {
-            kernels::collect(kernels::Wait::All);
+            kernels::collect_finished(kernels::CollectWait::All);
         }
         let launched = is_launch(function).then(|| TimedLaunch::new(table, function, new_launch(), arguments));
         Self { table, function, launched, start_ns: clock_ns() }
     }
 
     /// After the call.
-    pub(crate) fn end(self, code: CUresult, arguments: Arguments<'_>) {
+    pub(crate) fn end_call(self, code: CUresult, arguments: TracedArguments<'_>) {
         let end_ns = clock_ns();
         let mut args = JsonObject::new();
         for (position, (name, value)) in arguments.iter().enumerate() {
             let written = code.is_success() && position == 0 && writes_first(self.function);
-            args.text(name, &format_argument(*value, written));
+            args.push_text(name, &format_argument(*value, written));
         }
         if let Some(launched) = &self.launched {
-            args.text("kernel", launched.name());
+            args.push_text("kernel", launched.kernel_name());
         }
-        args.text("result", &format!("{code:?}"));
+        args.push_text("result", &format!("{code:?}"));
         let name = match &self.launched {
-            Some(launched) => format!("{} {}", self.function.info().name, launched.name()),
-            None => self.function.info().name.to_owned(),
+            Some(launched) => format!("{} {}", self.function.function_info().name, launched.kernel_name()),
+            None => self.function.function_info().name.to_owned(),
         };
-        emit(|event| {
-            event.text("ph", "X").text("cat", "driver").text("name", &name);
-            event.micros("ts", self.start_ns).micros("dur", end_ns - self.start_ns).object("args", args);
+        emit_thread_event(|event| {
+            event.push_text("ph", "X").push_text("cat", "driver").push_text("name", &name);
+            event.push_micros("ts", self.start_ns).push_micros("dur", end_ns - self.start_ns).push_object("args", args);
         });
         if let Some(launched) = self.launched {
-            let text = arrow("s", std::process::id().into(), thread_number(), self.start_ns, launched.number());
-            with_writer(|writer| writer.event(&text));
-            launched.done(self.table, code);
-        } else if code.is_success() && waits(self.function) {
-            kernels::collect(kernels::Wait::Nothing);
+            let text =
+                flow_event("s", std::process::id().into(), thread_number(), self.start_ns, launched.launch_number());
+            with_writer(|writer| writer.append_event(&text));
+            launched.record_end(self.table, code);
+        } else if code.is_success() && waits_for_device(self.function) {
+            kernels::collect_finished(kernels::CollectWait::Nothing);
         }
     }
 }
@@ -78,8 +79,8 @@ fn is_launch(function: DriverFn) -> bool {
 }
 
 /// Calls after which kernels of a real GPU have probably finished.
-fn waits(function: DriverFn) -> bool {
-    let name = function.info().name;
+fn waits_for_device(function: DriverFn) -> bool {
+    let name = function.function_info().name;
     name.ends_with("Synchronize") || name.starts_with("cuMemcpyDtoH")
 }
 
@@ -91,12 +92,12 @@ fn ends_contexts(function: DriverFn) -> bool {
 
 /// Whether the first parameter, where it is a pointer to a handle or a number, receives one.
 fn writes_first(function: DriverFn) -> bool {
-    let name = function.info().name;
+    let name = function.function_info().name;
     // These fill arrays whose length another parameter says.
     !name.contains("Enumerate") && !name.contains("Capabilities")
 }
 
-fn format_argument(value: &dyn Traced, is_written: bool) -> String {
+fn format_argument(value: &dyn TraceArgument, is_written: bool) -> String {
     let any = value.as_any();
     if let Some(text) = any.downcast_ref::<*const c_char>() {
         return if text.is_null() {

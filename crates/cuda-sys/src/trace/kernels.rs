@@ -6,8 +6,8 @@
 //! milliseconds, so a later event takes the first one's place every few seconds. Launches that are
 //! captured into a graph get none.
 
-use super::call::Arguments;
-use super::{Track, clock_ns, device_span};
+use super::call::TracedArguments;
+use super::{DeviceTrack, clock_ns, device_span};
 use crate::table::{DriverFn, DriverTable, TableKind};
 use crate::types::*;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const MAX_PENDING_LAUNCHES: usize = 4096;
 
 static EVERY_DEVICE: AtomicBool = AtomicBool::new(false);
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static KERNEL_TRACE: Mutex<Option<KernelTraceState>> = Mutex::new(None);
 
 /// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
 /// for tests of this module.
@@ -33,7 +33,7 @@ pub fn kernels_self_report() -> bool {
 }
 
 #[derive(Default)]
-struct State {
+struct KernelTraceState {
     bases: HashMap<usize, BaseEvent>,
     pending: Vec<PendingLaunch>,
     names: HashMap<usize, String>,
@@ -62,8 +62,8 @@ struct PendingLaunch {
     launch: u64,
 }
 
-fn state() -> MutexGuard<'static, Option<State>> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+fn kernel_trace_state() -> MutexGuard<'static, Option<KernelTraceState>> {
+    KERNEL_TRACE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Calls the driver itself: these calls are no part of the trace.
@@ -92,7 +92,12 @@ pub(super) struct TimedLaunch {
 }
 
 impl TimedLaunch {
-    pub(super) fn new(table: &'static DriverTable, function: DriverFn, number: u64, arguments: Arguments<'_>) -> Self {
+    pub(super) fn new(
+        table: &'static DriverTable,
+        function: DriverFn,
+        number: u64,
+        arguments: TracedArguments<'_>,
+    ) -> Self {
         let mut launched = Self {
             number,
             name: "graph".to_owned(),
@@ -101,14 +106,14 @@ impl TimedLaunch {
             block: [0; 3],
             begin: None,
         };
-        launched.read(table, function, arguments);
-        if table.kind() == TableKind::Real || !kernels_self_report() {
-            launched.begin = with_relaxed_capture_mode(table, || begin(table, launched.stream));
+        launched.read_arguments(table, function, arguments);
+        if table.table_kind() == TableKind::Real || !kernels_self_report() {
+            launched.begin = with_relaxed_capture_mode(table, || record_begin(table, launched.stream));
         }
         launched
     }
 
-    fn read(&mut self, table: &'static DriverTable, function: DriverFn, arguments: Arguments<'_>) {
+    fn read_arguments(&mut self, table: &'static DriverTable, function: DriverFn, arguments: TracedArguments<'_>) {
         let numbers: Vec<c_uint> =
             arguments.iter().filter_map(|(_, value)| value.as_any().downcast_ref().copied()).collect();
         if function != DriverFn::cuGraphLaunch && numbers.len() >= 6 {
@@ -132,16 +137,16 @@ impl TimedLaunch {
         }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn kernel_name(&self) -> &str {
         &self.name
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn launch_number(&self) -> u64 {
         self.number
     }
 
     /// After the call: the second event.
-    pub(super) fn done(self, table: &'static DriverTable, code: CUresult) {
+    pub(super) fn record_end(self, table: &'static DriverTable, code: CUresult) {
         let Some((ctx, begin)) = self.begin else { return };
         let end = new_event(table);
         let recorded =
@@ -155,19 +160,19 @@ impl TimedLaunch {
         let Self { number, name, stream, grid, block, .. } = self;
         let pending = PendingLaunch { table, ctx, stream, begin, end, name, grid, block, launch: number };
         let n_pending = {
-            let mut state = state();
+            let mut state = kernel_trace_state();
             let list = &mut state.get_or_insert_default().pending;
             list.push(pending);
             list.len()
         };
         if n_pending > MAX_PENDING_LAUNCHES {
-            collect(Wait::Oldest);
+            collect_finished(CollectWait::Oldest);
         }
     }
 }
 
 fn name_of(table: &'static DriverTable, f: CUfunction) -> String {
-    let mut state = state();
+    let mut state = kernel_trace_state();
     let names = &mut state.get_or_insert_default().names;
     if let Some(name) = names.get(&f.addr()) {
         return name.clone();
@@ -200,7 +205,7 @@ fn with_relaxed_capture_mode<T>(table: &DriverTable, body: impl FnOnce() -> T) -
 }
 
 /// The first event of a launch, unless the stream is being captured.
-fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
+fn record_begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
     let mut status = CUstreamCaptureStatus::default();
     let asked = untraced!(table, cuStreamIsCapturing(stream, &raw mut status));
     if !asked.is_success() || status != CU_STREAM_CAPTURE_STATUS_NONE {
@@ -220,7 +225,7 @@ fn begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CU
 }
 
 fn base_event_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<BaseEvent> {
-    let mut state = state();
+    let mut state = kernel_trace_state();
     let bases = &mut state.get_or_insert_default().bases;
     if let Some(base) = bases.get(&ctx.addr()) {
         return Some(*base);
@@ -248,9 +253,9 @@ fn record_and_wait(table: &DriverTable, event: CUevent, stream: CUstream) -> Opt
     }
 }
 
-/// How long [`collect`] may take.
+/// How long [`collect_finished`] may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum CollectWait {
     /// Only what has finished.
     Nothing,
     /// The oldest launch, and what has finished.
@@ -260,18 +265,20 @@ pub(super) enum Wait {
 }
 
 /// Writes down the launches whose times are known.
-pub(super) fn collect(wait: Wait) {
-    let mut state = state();
-    let Some(state) = state.as_mut().filter(|state| !state.pending.is_empty() || wait == Wait::All) else { return };
+pub(super) fn collect_finished(wait: CollectWait) {
+    let mut state = kernel_trace_state();
+    let Some(state) = state.as_mut().filter(|state| !state.pending.is_empty() || wait == CollectWait::All) else {
+        return;
+    };
     let pending = std::mem::take(&mut state.pending);
     for (position, launch) in pending.into_iter().enumerate() {
-        let waits = wait == Wait::All || (wait == Wait::Oldest && position == 0);
+        let waits = wait == CollectWait::All || (wait == CollectWait::Oldest && position == 0);
         let Some(base) = state.bases.get_mut(&launch.ctx.addr()) else { continue };
-        if let Some(launch) = launch.write(base, waits) {
+        if let Some(launch) = launch.write_span(base, waits) {
             state.pending.push(launch);
         }
     }
-    if wait == Wait::All {
+    if wait == CollectWait::All {
         // A context that comes later may get the address of one that goes now.
         state.bases.clear();
         state.names.clear();
@@ -280,7 +287,7 @@ pub(super) fn collect(wait: Wait) {
 
 impl PendingLaunch {
     /// Writes the span and frees the events; gives itself back when the kernel has not finished.
-    fn write(self, base: &mut BaseEvent, waits: bool) -> Option<Self> {
+    fn write_span(self, base: &mut BaseEvent, waits: bool) -> Option<Self> {
         let table = self.table;
         if !untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
             return None;
@@ -292,7 +299,7 @@ impl PendingLaunch {
                 untraced!(table, cuEventQuery(self.end))
             }
         });
-        let span = if ready.is_success() { self.span(*base) } else { None };
+        let span = if ready.is_success() { self.device_span_ns(*base) } else { None };
         let again = ready == CUresult::CUDA_ERROR_NOT_READY;
         if !again {
             let mut end = self.end;
@@ -308,14 +315,14 @@ impl PendingLaunch {
         if let Some((start, end, _)) = span {
             let (start, end) = (start.max(0) as u64, end.max(0) as u64);
             let device = format!("GPU, context {:#x}", self.ctx.addr());
-            let track = Track { device: &device, device_number: base.number, stream: self.stream.addr() as u64 };
+            let track = DeviceTrack { device: &device, device_number: base.number, stream: self.stream.addr() as u64 };
             device_span(track, &self.name, start, end, self.grid, self.block, self.launch);
         }
         again.then_some(self)
     }
 
     /// Begin and end, and whether the base is far away.
-    fn span(&self, base: BaseEvent) -> Option<(i64, i64, bool)> {
+    fn device_span_ns(&self, base: BaseEvent) -> Option<(i64, i64, bool)> {
         let (mut before, mut length) = (0.0_f32, 0.0_f32);
         let table = self.table;
         let code = untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));

@@ -22,20 +22,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
-pub(crate) use call::{Call, Traced};
+pub(crate) use call::{TraceArgument, TracedCall};
 pub use kernels::{kernels_self_report, set_events_for_every_device};
-use writer::{JsonObject, Writer};
+use writer::{JsonObject, TraceWriter};
 
-static ON: AtomicBool = AtomicBool::new(false);
-static TRACE: Mutex<Option<Writer>> = Mutex::new(None);
-static SESSION: AtomicU64 = AtomicU64::new(0);
+static IS_ON: AtomicBool = AtomicBool::new(false);
+static TRACE_WRITER: Mutex<Option<TraceWriter>> = Mutex::new(None);
+static SESSION_NUMBER: AtomicU64 = AtomicU64::new(0);
 static NEXT_LAUNCH: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     /// The session in which this thread's name was written down.
-    static NAMED: Cell<u64> = const { Cell::new(0) };
+    static NAMED_IN_SESSION: Cell<u64> = const { Cell::new(0) };
     /// The launch that this thread is about to make.
-    static LAUNCH: Cell<u64> = const { Cell::new(0) };
+    static CURRENT_LAUNCH: Cell<u64> = const { Cell::new(0) };
 }
 
 /// What a finished trace is.
@@ -50,17 +50,17 @@ pub struct TraceSummary {
 /// Whether a trace is being made.
 #[inline(always)]
 pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
+    IS_ON.load(Ordering::Relaxed)
 }
 
-fn locked() -> std::sync::MutexGuard<'static, Option<Writer>> {
-    TRACE.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked_writer() -> std::sync::MutexGuard<'static, Option<TraceWriter>> {
+    TRACE_WRITER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Nanoseconds since the process first asked; the clock of all spans.
 pub fn clock_ns() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    static CLOCK_START: OnceLock<Instant> = OnceLock::new();
+    CLOCK_START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Begins a trace. `%p` in the file's name becomes the number of the process. A trace that is being
@@ -69,12 +69,12 @@ pub fn start(path: &Path) -> io::Result<()> {
     clock_ns();
     stop()?;
     let name = path.to_string_lossy().replace("%p", &std::process::id().to_string());
-    let mut writer = Writer::create(Path::new(&name))?;
+    let mut writer = TraceWriter::create_file(Path::new(&name))?;
     writer.name_process(std::process::id().into(), "host");
-    *locked() = Some(writer);
-    SESSION.fetch_add(1, Ordering::Relaxed);
+    *locked_writer() = Some(writer);
+    SESSION_NUMBER.fetch_add(1, Ordering::Relaxed);
     at_exit();
-    ON.store(true, Ordering::Relaxed);
+    IS_ON.store(true, Ordering::Relaxed);
     epoch::advance_epoch();
     Ok(())
 }
@@ -83,16 +83,16 @@ pub fn start(path: &Path) -> io::Result<()> {
 /// GPU whose times are still to be learnt.
 pub fn stop() -> io::Result<Option<TraceSummary>> {
     if is_on() && !is_in_child() {
-        kernels::collect(kernels::Wait::All);
+        kernels::collect_finished(kernels::CollectWait::All);
     }
-    ON.store(false, Ordering::Relaxed);
+    IS_ON.store(false, Ordering::Relaxed);
     epoch::advance_epoch();
-    let Some(writer) = locked().take() else { return Ok(None) };
+    let Some(writer) = locked_writer().take() else { return Ok(None) };
     if writer.process != std::process::id() {
-        writer.abandon();
+        writer.discard();
         return Ok(None);
     }
-    writer.finish().map(Some)
+    writer.finish_file().map(Some)
 }
 
 /// What `RTCG_TRACE` asks for, once a process; called when a table is made.
@@ -108,7 +108,7 @@ pub(crate) fn start_if_asked() {
 
 /// A trace that is not stopped ends with the process.
 fn at_exit() {
-    extern "C" fn finish() {
+    extern "C" fn finish_at_exit() {
         if let Err(error) = stop() {
             eprintln!("rtcg: the trace could not be completed: {error}");
         }
@@ -117,48 +117,48 @@ fn at_exit() {
     // SAFETY: registers a function that lives as long as the process and does not unwind: its
     // locks ignore poison and its errors are values.
     ONCE.call_once(|| unsafe {
-        libc::atexit(finish);
+        libc::atexit(finish_at_exit);
     });
 }
 
 /// A forked child must not write into its parent's file.
 fn is_in_child() -> bool {
-    locked().as_ref().is_some_and(|writer| writer.process != std::process::id())
+    locked_writer().as_ref().is_some_and(|writer| writer.process != std::process::id())
 }
 
 /// Writes an event of the calling thread. `fill` adds what the kind of event asks for.
-fn emit(fill: impl FnOnce(&mut JsonObject)) {
+fn emit_thread_event(fill: impl FnOnce(&mut JsonObject)) {
     let (process, thread) = (u64::from(std::process::id()), thread_number());
     let mut object = JsonObject::new();
-    object.number("pid", process).number("tid", thread);
+    object.push_number("pid", process).push_number("tid", thread);
     fill(&mut object);
-    let text = object.finish();
+    let text = object.close_object();
     with_writer(|writer| {
         name_thread(writer, process, thread);
-        writer.event(&text);
+        writer.append_event(&text);
     });
 }
 
-fn with_writer(write: impl FnOnce(&mut Writer)) {
-    let mut trace = locked();
+fn with_writer(write: impl FnOnce(&mut TraceWriter)) {
+    let mut trace = locked_writer();
     let Some(writer) = trace.as_mut() else { return };
     if writer.process != std::process::id() {
-        ON.store(false, Ordering::Relaxed);
+        IS_ON.store(false, Ordering::Relaxed);
         return;
     }
     write(writer);
     if let Some(error) = writer.error.take() {
-        ON.store(false, Ordering::Relaxed);
+        IS_ON.store(false, Ordering::Relaxed);
         eprintln!("rtcg: the trace ends here, {} cannot be written: {error}", writer.path.display());
         if let Some(writer) = trace.take() {
-            writer.abandon();
+            writer.discard();
         }
     }
 }
 
-fn name_thread(writer: &mut Writer, process: u64, thread: u64) {
-    let session = SESSION.load(Ordering::Relaxed);
-    if NAMED.with(|named| named.replace(session)) != session {
+fn name_thread(writer: &mut TraceWriter, process: u64, thread: u64) {
+    let session = SESSION_NUMBER.load(Ordering::Relaxed);
+    if NAMED_IN_SESSION.with(|named| named.replace(session)) != session {
         let name = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
         writer.name_thread(process, thread, &name);
     }
@@ -170,39 +170,39 @@ fn thread_number() -> u64 {
     return unsafe { libc::syscall(libc::SYS_gettid) } as u64;
     #[cfg(not(target_os = "linux"))]
     {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        thread_local!(static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed));
+        static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
+        thread_local!(static NUMBER: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed));
         NUMBER.with(|n| *n)
     }
 }
 
 /// Writes a span of the calling thread that began at `start_ns` and ends now.
-pub fn span(category: &str, name: &str, start_ns: u64) {
+pub fn emit_span(category: &str, name: &str, start_ns: u64) {
     if !is_on() {
         return;
     }
     let end = clock_ns();
-    emit(|event| {
-        event.text("ph", "X").text("cat", category).text("name", name);
-        event.micros("ts", start_ns).micros("dur", end.saturating_sub(start_ns));
+    emit_thread_event(|event| {
+        event.push_text("ph", "X").push_text("cat", category).push_text("name", name);
+        event.push_micros("ts", start_ns).push_micros("dur", end.saturating_sub(start_ns));
     });
 }
 
 /// A launch is about to be made: its number, for the arrow to its kernel.
 fn new_launch() -> u64 {
     let number = NEXT_LAUNCH.fetch_add(1, Ordering::Relaxed);
-    LAUNCH.with(|launch| launch.set(number));
+    CURRENT_LAUNCH.with(|launch| launch.set(number));
     number
 }
 
 /// The number of the launch that the calling thread is making; 0 when none is traced.
 pub fn current_launch() -> u64 {
-    if is_on() { LAUNCH.with(Cell::get) } else { 0 }
+    if is_on() { CURRENT_LAUNCH.with(Cell::get) } else { 0 }
 }
 
 /// Where on a device something ran.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Track<'a> {
+pub struct DeviceTrack<'a> {
     /// The device or context, in words.
     pub device: &'a str,
     /// A number of its own for each device and context.
@@ -217,7 +217,7 @@ const FIRST_DEVICE: u64 = 1 << 32;
 /// Writes down that a kernel ran from `start_ns` to `end_ns`. `launch` is the number that
 /// [`current_launch`] gave when it was launched, 0 for none.
 pub fn device_span(
-    track: Track<'_>,
+    track: DeviceTrack<'_>,
     name: &str,
     start_ns: u64,
     end_ns: u64,
@@ -227,20 +227,25 @@ pub fn device_span(
 ) {
     let (process, thread) = (FIRST_DEVICE + track.device_number, track.stream);
     let mut event = JsonObject::new();
-    event.number("pid", process).number("tid", thread).text("ph", "X").text("cat", "kernel").text("name", name);
-    event.micros("ts", start_ns).micros("dur", end_ns.saturating_sub(start_ns));
+    event
+        .push_number("pid", process)
+        .push_number("tid", thread)
+        .push_text("ph", "X")
+        .push_text("cat", "kernel")
+        .push_text("name", name);
+    event.push_micros("ts", start_ns).push_micros("dur", end_ns.saturating_sub(start_ns));
     let mut args = JsonObject::new();
-    args.text("grid", &format!("{grid:?}")).text("block", &format!("{block:?}"));
-    event.object("args", args);
-    let event = event.finish();
+    args.push_text("grid", &format!("{grid:?}")).push_text("block", &format!("{block:?}"));
+    event.push_object("args", args);
+    let event = event.close_object();
     with_writer(|writer| {
         if writer.is_new_track(process, thread) {
             writer.name_process(process, track.device);
             writer.name_thread(process, thread, &stream_name(thread));
         }
-        writer.event(&event);
+        writer.append_event(&event);
         if launch != 0 {
-            writer.event(&arrow("f", process, thread, start_ns, launch));
+            writer.append_event(&flow_event("f", process, thread, start_ns, launch));
         }
     });
 }
@@ -250,12 +255,17 @@ fn stream_name(stream: u64) -> String {
 }
 
 /// One end of the arrow from a launch to its kernel.
-fn arrow(phase: &str, process: u64, thread: u64, at_ns: u64, launch: u64) -> String {
+fn flow_event(phase: &str, process: u64, thread: u64, at_ns: u64, launch: u64) -> String {
     let mut event = JsonObject::new();
-    event.number("pid", process).number("tid", thread).text("ph", phase).text("cat", "launch").text("name", "launch");
-    event.number("id", launch).micros("ts", at_ns);
+    event
+        .push_number("pid", process)
+        .push_number("tid", thread)
+        .push_text("ph", phase)
+        .push_text("cat", "launch")
+        .push_text("name", "launch");
+    event.push_number("id", launch).push_micros("ts", at_ns);
     if phase == "f" {
-        event.text("bp", "e");
+        event.push_text("bp", "e");
     }
-    event.finish()
+    event.close_object()
 }

@@ -5,7 +5,7 @@
 //! the process has it already or `RTCG_NVTX` names it (NVTX 2). Without either, ranges cost two
 //! loads. While a trace is made they go into it, too.
 
-use super::{JsonObject, clock_ns, emit, is_on};
+use super::{JsonObject, clock_ns, emit_thread_event, is_on};
 use crate::load::OpenLibrary;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -16,26 +16,26 @@ type PopFn = unsafe extern "C" fn() -> c_int;
 type MarkFn = unsafe extern "C" fn(*const c_char);
 
 /// Who listens.
-struct Listener {
+struct NvtxListener {
     push: Option<PushFn>,
     pop: Option<PopFn>,
     mark: Option<MarkFn>,
     origin: String,
 }
 
-fn listener() -> Option<&'static Listener> {
-    static LISTENER: OnceLock<Option<Listener>> = OnceLock::new();
-    LISTENER.get_or_init(|| injected().or_else(from_library)).as_ref()
+fn nvtx_listener() -> Option<&'static NvtxListener> {
+    static NVTX_LISTENER: OnceLock<Option<NvtxListener>> = OnceLock::new();
+    NVTX_LISTENER.get_or_init(|| injected_listener().or_else(from_library)).as_ref()
 }
 
 /// The library that listens to ranges and marks, if there is one.
-pub fn origin() -> Option<&'static str> {
-    listener().map(|l| l.origin.as_str())
+pub fn listener_library() -> Option<&'static str> {
+    nvtx_listener().map(|l| l.origin.as_str())
 }
 
 /// Begins a range on the calling thread, inside of those that it has begun before.
-pub fn push(name: &str) {
-    if let Some(push) = listener().and_then(|l| l.push)
+pub fn range_push(name: &str) {
+    if let Some(push) = nvtx_listener().and_then(|l| l.push)
         && let Ok(name) = CString::new(name)
     {
         // SAFETY: the function that NVTX declares for this place; the text is NUL-terminated.
@@ -43,21 +43,21 @@ pub fn push(name: &str) {
     }
     if is_on() {
         let now = clock_ns();
-        emit(|event| {
-            event.text("ph", "B").text("cat", "range").text("name", name).micros("ts", now);
+        emit_thread_event(|event| {
+            event.push_text("ph", "B").push_text("cat", "range").push_text("name", name).push_micros("ts", now);
         });
     }
 }
 
 /// Ends the range that the calling thread has begun last.
-pub fn pop() {
+pub fn range_pop() {
     if is_on() {
         let now = clock_ns();
-        emit(|event| {
-            event.text("ph", "E").text("cat", "range").micros("ts", now);
+        emit_thread_event(|event| {
+            event.push_text("ph", "E").push_text("cat", "range").push_micros("ts", now);
         });
     }
-    if let Some(pop) = listener().and_then(|l| l.pop) {
+    if let Some(pop) = nvtx_listener().and_then(|l| l.pop) {
         // SAFETY: the function that NVTX declares for this place.
         unsafe { pop() };
     }
@@ -65,34 +65,39 @@ pub fn pop() {
 
 /// Marks a moment on the calling thread.
 pub fn mark(name: &str) {
-    if let Some(mark) = listener().and_then(|l| l.mark)
+    if let Some(mark) = nvtx_listener().and_then(|l| l.mark)
         && let Ok(name) = CString::new(name)
     {
-        // SAFETY: as in `push`.
+        // SAFETY: as in `range_push`.
         unsafe { mark(name.as_ptr()) };
     }
     if is_on() {
         let now = clock_ns();
-        emit(|event: &mut JsonObject| {
-            event.text("ph", "i").text("cat", "mark").text("name", name).text("s", "t").micros("ts", now);
+        emit_thread_event(|event: &mut JsonObject| {
+            event
+                .push_text("ph", "i")
+                .push_text("cat", "mark")
+                .push_text("name", name)
+                .push_text("s", "t")
+                .push_micros("ts", now);
         });
     }
 }
 
 /// A range that ends when this value goes.
 #[derive(Debug)]
-pub struct Range(std::marker::PhantomData<*const ()>);
+pub struct NvtxRange(std::marker::PhantomData<*const ()>);
 
 /// Begins a range; it ends with the value that this returns, on the same thread.
 #[must_use = "the range ends at once when its value is not kept"]
-pub fn range(name: &str) -> Range {
-    push(name);
-    Range(std::marker::PhantomData)
+pub fn scoped_range(name: &str) -> NvtxRange {
+    range_push(name);
+    NvtxRange(std::marker::PhantomData)
 }
 
-impl Drop for Range {
+impl Drop for NvtxRange {
     fn drop(&mut self) {
-        pop();
+        range_pop();
     }
 }
 
@@ -109,13 +114,13 @@ const TABLE_CALLBACKS: c_uint = 1;
 const TABLE_VERSION: c_uint = 3;
 
 /// Functions that a profiler fills in before its initialisation returns.
-struct Places(UnsafeCell<[*const c_void; CORE_PLACES]>);
+struct FunctionSlots(UnsafeCell<[*const c_void; CORE_PLACES]>);
 
 // SAFETY: written only inside of the profiler's initialisation, which `OnceLock` runs once and
 // before anybody reads.
-unsafe impl Sync for Places {}
+unsafe impl Sync for FunctionSlots {}
 
-static CORE: Places = Places(UnsafeCell::new([std::ptr::null(); CORE_PLACES]));
+static CORE_FUNCTIONS: FunctionSlots = FunctionSlots(UnsafeCell::new([std::ptr::null(); CORE_PLACES]));
 
 /// Pointers to the places, as the interface hands them out.
 struct PlacePointers([*const c_void; CORE_PLACES + 1]);
@@ -140,12 +145,12 @@ struct ExportTableVersion {
 }
 
 unsafe extern "C" fn function_table(module: c_int, table: *mut *const *const c_void, size: *mut c_uint) -> c_int {
-    static POINTERS: OnceLock<PlacePointers> = OnceLock::new();
+    static SLOT_POINTERS: OnceLock<PlacePointers> = OnceLock::new();
     if module != MODULE_CORE {
         return 0;
     }
-    let pointers = POINTERS.get_or_init(|| {
-        let first: *mut *const c_void = CORE.0.get().cast();
+    let pointers = SLOT_POINTERS.get_or_init(|| {
+        let first: *mut *const c_void = CORE_FUNCTIONS.0.get().cast();
         let mut all = [std::ptr::null(); CORE_PLACES + 1];
         for (place, pointer) in all.iter_mut().enumerate().take(CORE_PLACES).skip(1) {
             *pointer = first.wrapping_add(place).cast::<c_void>().cast_const();
@@ -166,39 +171,39 @@ unsafe extern "C" fn function_table(module: c_int, table: *mut *const *const c_v
 unsafe extern "C" fn set_injection_version(_version: u32) {}
 
 unsafe extern "C" fn export_table(id: c_uint) -> *const c_void {
-    static CALLBACKS: ExportTableCallbacks = ExportTableCallbacks {
+    static CALLBACKS_TABLE: ExportTableCallbacks = ExportTableCallbacks {
         struct_size: size_of::<ExportTableCallbacks>(),
         get_module_function_table: function_table,
     };
-    static VERSION: ExportTableVersion = ExportTableVersion {
+    static VERSION_TABLE: ExportTableVersion = ExportTableVersion {
         struct_size: size_of::<ExportTableVersion>(),
         version: 3,
         reserved: 0,
         set_injection_version,
     };
     match id {
-        TABLE_CALLBACKS => (&raw const CALLBACKS).cast(),
-        TABLE_VERSION => (&raw const VERSION).cast(),
+        TABLE_CALLBACKS => (&raw const CALLBACKS_TABLE).cast(),
+        TABLE_VERSION => (&raw const VERSION_TABLE).cast(),
         _ => std::ptr::null(),
     }
 }
 
-type Initialize = unsafe extern "C" fn(unsafe extern "C" fn(c_uint) -> *const c_void) -> c_int;
+type InitializeInjectionFn = unsafe extern "C" fn(unsafe extern "C" fn(c_uint) -> *const c_void) -> c_int;
 
-fn injected() -> Option<Listener> {
+fn injected_listener() -> Option<NvtxListener> {
     let path = std::env::var("NVTX_INJECTION64_PATH").ok().filter(|v| !v.is_empty())?;
-    let library = OpenLibrary::open(&path, false).ok()?;
-    let symbol = library.symbol("InitializeInjectionNvtx2")?;
+    let library = OpenLibrary::dlopen(&path, false).ok()?;
+    let symbol = library.dlsym("InitializeInjectionNvtx2")?;
     // SAFETY: a library that the environment names for this purpose exports this name with this type.
-    let initialize: Initialize = unsafe { std::mem::transmute(symbol) };
+    let initialize: InitializeInjectionFn = unsafe { std::mem::transmute(symbol) };
     // SAFETY: as NVTX asks for; the table it gets lives as long as the process.
     if unsafe { initialize(export_table) } == 0 {
         return None;
     }
     // SAFETY: the initialisation, which alone writes the places, is over.
-    let places = unsafe { &*CORE.0.get() };
+    let places = unsafe { &*CORE_FUNCTIONS.0.get() };
     let place = |at: usize| Some(places[at]).filter(|p| !p.is_null());
-    Some(Listener {
+    Some(NvtxListener {
         // SAFETY: what stands in a place has the type that NVTX declares for it.
         push: place(RANGE_PUSH_A).map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
         // SAFETY: as above.
@@ -212,19 +217,19 @@ fn injected() -> Option<Listener> {
 // -- NVTX 2: a library with functions ---------------------------------------------------------------
 
 /// The library is not searched: nobody listens to one that no profiler has loaded.
-fn from_library() -> Option<Listener> {
+fn from_library() -> Option<NvtxListener> {
     let named = std::env::var("RTCG_NVTX").ok().filter(|v| !v.is_empty());
     let (library, origin) = match named {
-        Some(name) => (OpenLibrary::open(&name, false).ok()?, name),
-        None => (OpenLibrary::loaded("libnvToolsExt.so.1")?, "libnvToolsExt.so.1".to_owned()),
+        Some(name) => (OpenLibrary::dlopen(&name, false).ok()?, name),
+        None => (OpenLibrary::already_loaded("libnvToolsExt.so.1")?, "libnvToolsExt.so.1".to_owned()),
     };
-    Some(Listener {
+    Some(NvtxListener {
         // SAFETY: the library exports these names with these types.
-        push: library.symbol("nvtxRangePushA").map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
+        push: library.dlsym("nvtxRangePushA").map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
         // SAFETY: as above.
-        pop: library.symbol("nvtxRangePop").map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
+        pop: library.dlsym("nvtxRangePop").map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
         // SAFETY: as above.
-        mark: library.symbol("nvtxMarkA").map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
+        mark: library.dlsym("nvtxMarkA").map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
         origin,
     })
 }

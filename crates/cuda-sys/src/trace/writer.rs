@@ -9,10 +9,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Text is collected up to this many bytes before it is written.
-const CHUNK: usize = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// An open trace.
-pub(super) struct Writer {
+pub(super) struct TraceWriter {
     pub(super) path: PathBuf,
     /// The process that opened it.
     pub(super) process: u32,
@@ -24,8 +24,8 @@ pub(super) struct Writer {
     tracks: HashSet<(u64, u64)>,
 }
 
-impl Writer {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
+impl TraceWriter {
+    pub(super) fn create_file(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
             process: std::process::id(),
@@ -38,18 +38,18 @@ impl Writer {
     }
 
     /// Appends an event, a JSON object.
-    pub(super) fn event(&mut self, object: &str) {
+    pub(super) fn append_event(&mut self, object: &str) {
         self.text.push_str(if self.n_events == 0 { "\n" } else { ",\n" });
         self.text.push_str(object);
         self.n_events += 1;
-        if self.text.len() >= CHUNK
-            && let Err(error) = self.flush()
+        if self.text.len() >= BUFFER_BYTES
+            && let Err(error) = self.flush_buffer()
         {
             self.error = Some(error);
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush_buffer(&mut self) -> io::Result<()> {
         let written = self.file.write_all(self.text.as_bytes());
         self.text.clear();
         written
@@ -61,30 +61,30 @@ impl Writer {
     }
 
     pub(super) fn name_process(&mut self, process: u64, name: &str) {
-        self.metadata("process_name", process, 0, name);
+        self.metadata_event("process_name", process, 0, name);
     }
 
     pub(super) fn name_thread(&mut self, process: u64, thread: u64, name: &str) {
-        self.metadata("thread_name", process, thread, name);
+        self.metadata_event("thread_name", process, thread, name);
     }
 
-    fn metadata(&mut self, what: &str, process: u64, thread: u64, name: &str) {
+    fn metadata_event(&mut self, what: &str, process: u64, thread: u64, name: &str) {
         let mut event = JsonObject::new();
-        event.text("ph", "M").text("name", what).number("pid", process).number("tid", thread);
+        event.push_text("ph", "M").push_text("name", what).push_number("pid", process).push_number("tid", thread);
         let mut args = JsonObject::new();
-        args.text("name", name);
-        event.object("args", args);
-        self.event(&event.finish());
+        args.push_text("name", name);
+        event.push_object("args", args);
+        self.append_event(&event.close_object());
     }
 
-    pub(super) fn finish(mut self) -> io::Result<TraceSummary> {
+    pub(super) fn finish_file(mut self) -> io::Result<TraceSummary> {
         self.text.push_str("\n]\n");
-        self.flush()?;
+        self.flush_buffer()?;
         Ok(TraceSummary { path: self.path, n_events: self.n_events })
     }
 
     /// Forgets what has not been written.
-    pub(super) fn abandon(mut self) {
+    pub(super) fn discard(mut self) {
         self.text.clear();
     }
 }
@@ -97,44 +97,44 @@ impl JsonObject {
         Self("{".to_owned())
     }
 
-    fn key(&mut self, key: &str) -> &mut String {
+    fn push_key(&mut self, key: &str) -> &mut String {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        quote(&mut self.0, key);
+        push_quoted(&mut self.0, key);
         self.0.push(':');
         &mut self.0
     }
 
-    pub(super) fn text(&mut self, key: &str, value: &str) -> &mut Self {
-        quote(self.key(key), value);
+    pub(super) fn push_text(&mut self, key: &str, value: &str) -> &mut Self {
+        push_quoted(self.push_key(key), value);
         self
     }
 
-    pub(super) fn number(&mut self, key: &str, value: u64) -> &mut Self {
-        let _ = write!(self.key(key), "{value}");
+    pub(super) fn push_number(&mut self, key: &str, value: u64) -> &mut Self {
+        let _ = write!(self.push_key(key), "{value}");
         self
     }
 
     /// Nanoseconds as the microseconds that the format wants.
-    pub(super) fn micros(&mut self, key: &str, ns: u64) -> &mut Self {
-        let _ = write!(self.key(key), "{}.{:03}", ns / 1000, ns % 1000);
+    pub(super) fn push_micros(&mut self, key: &str, ns: u64) -> &mut Self {
+        let _ = write!(self.push_key(key), "{}.{:03}", ns / 1000, ns % 1000);
         self
     }
 
-    pub(super) fn object(&mut self, key: &str, value: JsonObject) -> &mut Self {
-        let text = value.finish();
-        self.key(key).push_str(&text);
+    pub(super) fn push_object(&mut self, key: &str, value: JsonObject) -> &mut Self {
+        let text = value.close_object();
+        self.push_key(key).push_str(&text);
         self
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(super) fn close_object(mut self) -> String {
         self.0.push('}');
         self.0
     }
 }
 
-fn quote(out: &mut String, text: &str) {
+fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -159,9 +159,9 @@ mod tests {
     fn objects_are_json() {
         let mut object = JsonObject::new();
         let mut inner = JsonObject::new();
-        inner.number("n", 7);
-        object.text("a", "say \"x\\y\"\n\u{1}").micros("t", 1_234_567).object("o", inner);
-        assert_eq!(object.finish(), r#"{"a":"say \"x\\y\"\n\u0001","t":1234.567,"o":{"n":7}}"#);
-        assert_eq!(JsonObject::new().finish(), "{}");
+        inner.push_number("n", 7);
+        object.push_text("a", "say \"x\\y\"\n\u{1}").push_micros("t", 1_234_567).push_object("o", inner);
+        assert_eq!(object.close_object(), r#"{"a":"say \"x\\y\"\n\u0001","t":1234.567,"o":{"n":7}}"#);
+        assert_eq!(JsonObject::new().close_object(), "{}");
     }
 }

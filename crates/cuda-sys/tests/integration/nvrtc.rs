@@ -18,7 +18,7 @@ fn child(test: &str, env: &[(&str, &str)]) -> String {
 #[test]
 fn a_missing_driver_is_an_error_that_lists_what_was_tried() {
     if is_child() {
-        let error = DriverTable::real().expect_err("there is no such file");
+        let error = DriverTable::real_driver().expect_err("there is no such file");
         println!("{error}");
         return;
     }
@@ -118,10 +118,10 @@ fn the_nvjitlink_that_is_found_explains_itself() {
         assert!(table.has(name) || *since > 12000, "{name}");
     }
     let options = |more: &[&str]| more.iter().map(|o| o.to_string()).collect::<Vec<_>>();
-    let error = table.link(&[], &options(&["-lto"])).expect_err("an architecture is needed");
+    let error = table.link_inputs(&[], &options(&["-lto"])).expect_err("an architecture is needed");
     assert_eq!((error.call, error.code), ("nvJitLinkCreate", nvJitLinkResult::NVJITLINK_ERROR_MISSING_ARCH));
-    let error = table.link(&[], &options(&["-arch=sm_80", "-bogus"])).expect_err("no such option");
+    let error = table.link_inputs(&[], &options(&["-arch=sm_80", "-bogus"])).expect_err("no such option");
     assert!(error.log.contains("unrecognized option: -bogus"), "{error}");
-    let error = table.link(&[], &options(&["-arch=sm_80", "-l\0to"])).expect_err("no C string");
+    let error = table.link_inputs(&[], &options(&["-arch=sm_80", "-l\0to"])).expect_err("no C string");
     assert!(error.log.contains("NUL"), "{error}");
 }

@@ -33,16 +33,16 @@ fn resolver(name: &str) -> Option<*const c_void> {
 
 #[test]
 fn declares_several_hundred_functions_once_each() {
-    let names: HashSet<_> = DriverFn::ALL.iter().map(|f| f.info().name).collect();
+    let names: HashSet<_> = DriverFn::ALL.iter().map(|f| f.function_info().name).collect();
     assert_eq!(names.len(), DriverFn::COUNT);
-    let symbols: HashSet<_> = DriverFn::ALL.iter().map(|f| f.info().symbol).collect();
+    let symbols: HashSet<_> = DriverFn::ALL.iter().map(|f| f.function_info().symbol).collect();
     assert_eq!(symbols.len(), DriverFn::COUNT);
     assert!(names.len() >= 470, "{}", names.len());
     for f in DriverFn::ALL {
-        let since = f.info().since;
-        assert!((2000..=13000).contains(&since), "{:?} {since}", f.info());
+        let since = f.function_info().since;
+        assert!((2000..=13000).contains(&since), "{:?} {since}", f.function_info());
     }
-    assert_eq!(DriverFn::cuMemAlloc.info().symbol, "cuMemAlloc_v2");
+    assert_eq!(DriverFn::cuMemAlloc.function_info().symbol, "cuMemAlloc_v2");
     assert_eq!(DriverFn::from_name("cuMemAlloc"), Some(DriverFn::cuMemAlloc));
 }
 
@@ -95,7 +95,7 @@ fn every_symbol_is_declared_in_cudas_header() {
     let elsewhere = ["cuGL", "cuGraphicsGL", "cuProfiler"];
     let missing: Vec<_> = DriverFn::ALL
         .iter()
-        .map(|f| f.info().symbol)
+        .map(|f| f.function_info().symbol)
         .filter(|s| !elsewhere.iter().any(|p| s.starts_with(p)))
         .filter(|s| !words.contains(s))
         .collect();
@@ -105,7 +105,7 @@ fn every_symbol_is_declared_in_cudas_header() {
 /// On a machine with a real driver: it has every function that its version should have.
 #[test]
 fn a_real_driver_has_what_its_version_promises() {
-    let Ok(table) = DriverTable::real() else { return };
+    let Ok(table) = DriverTable::real_driver() else { return };
     let version = table.driver_version().expect("a driver tells its version");
     let missing: Vec<_> = table.coverage().filter(|c| !c.resolved && c.since <= version).collect();
     let resolved = table.coverage().filter(|c| c.resolved).count();

@@ -4,33 +4,33 @@
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
-use crate::{drivers, process};
+use crate::{loaded_drivers, process};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Whether the program has chosen a context.
-static IS_CHOSEN: AtomicBool = AtomicBool::new(false);
+static IS_DEVICE_CHOSEN: AtomicBool = AtomicBool::new(false);
 
 /// Kept for the life of the process.
-static TAKEN: Mutex<Option<Context>> = Mutex::new(None);
+static DEFAULT_CONTEXT: Mutex<Option<Context>> = Mutex::new(None);
 
 /// The program has made a context, or retained a primary one.
-pub(crate) fn note_choice() {
-    IS_CHOSEN.store(true, Ordering::Relaxed);
+pub(crate) fn note_device_choice() {
+    IS_DEVICE_CHOSEN.store(true, Ordering::Relaxed);
 }
 
 /// The default context, pushed onto the calling thread's stack; `None` where the program has chosen one, and in a
 /// forked process.
-pub(crate) fn take() -> Result<Option<Context>> {
-    if IS_CHOSEN.load(Ordering::Relaxed) || process::is_forked() {
+pub(crate) fn push_default_context() -> Result<Option<Context>> {
+    if IS_DEVICE_CHOSEN.load(Ordering::Relaxed) || process::is_forked() {
         return Ok(None);
     }
-    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = DEFAULT_CONTEXT.lock().unwrap_or_else(PoisonError::into_inner);
     let ctx = match taken.clone().filter(Context::is_alive) {
         Some(ctx) => ctx,
         None => {
-            drivers::init(0)?;
-            taken.insert(Context::retain(Device::user_default()?)?).clone()
+            loaded_drivers::init(0)?;
+            taken.insert(Context::retain_primary_handle(Device::user_default()?)?).clone()
         }
     };
     ctx.push()?;

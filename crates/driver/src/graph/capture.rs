@@ -1,7 +1,7 @@
 //! Capturing streams: work that is submitted becomes nodes of a graph instead of being done.
 
-use super::retained::{Object, RetainedObjects};
-use super::{Graph, GraphNode, Owner};
+use super::retained::{RetainedObject, RetainedObjects};
+use super::{Graph, GraphNode, GraphOwner};
 use crate::context::{Context, current_table};
 use crate::error::{Error, Result};
 use crate::host_call;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A capture that was begun here.
-struct Capture {
+struct StreamCapture {
     id: u64,
     /// The stream in which it was begun, and so ends: a capture that has become invalid has no number.
-    origin: Origin,
+    origin: CaptureOrigin,
     handle: CUgraph,
     retained: RetainedObjects,
     /// The graph that was there before, if the capture adds to one.
@@ -24,28 +24,28 @@ struct Capture {
 
 /// A stream of a driver.
 #[derive(Clone, Copy)]
-struct Origin {
+struct CaptureOrigin {
     driver: &'static DriverTable,
     stream: CUstream,
 }
 
-impl PartialEq for Origin {
+impl PartialEq for CaptureOrigin {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.driver, other.driver) && self.stream == other.stream
     }
 }
 
-static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
+static ACTIVE_CAPTURES: Mutex<Vec<StreamCapture>> = Mutex::new(Vec::new());
 /// How many there are, so that launches pay nothing while there is none.
 static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
 
-fn captures() -> MutexGuard<'static, Vec<Capture>> {
-    CAPTURES.lock().unwrap_or_else(PoisonError::into_inner)
+fn active_captures() -> MutexGuard<'static, Vec<StreamCapture>> {
+    ACTIVE_CAPTURES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is kept for a graph that is being captured.
 pub(super) fn retained_of(graph: CUgraph) -> Option<RetainedObjects> {
-    captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.retained.clone())
+    active_captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.retained.clone())
 }
 
 /// What a stream that is being captured says about it.
@@ -75,18 +75,18 @@ pub fn retain_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: 
 }
 
 #[cold]
-fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> Object) -> bool {
+fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> RetainedObject) -> bool {
     let entered = if stream.is_none() { Stream::current() } else { None };
     // Of a capture that does not take the object the program hears when it ends.
     stream.or(entered.as_ref()).is_some_and(|stream| retain_in_any_capture(stream, object).unwrap_or(true))
 }
 
 /// [`retain_in_capture`] whichever library began the capture, at the cost of a driver call.
-pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> Object) -> Result<bool> {
+pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> RetainedObject) -> Result<bool> {
     let Some(raw) = stream.raw_capture()? else { return Ok(false) };
-    let retained = captures().iter().find(|c| c.id == raw.id).map(|c| c.retained.clone());
+    let retained = active_captures().iter().find(|c| c.id == raw.id).map(|c| c.retained.clone());
     match retained {
-        Some(retained) => retained.add(CUgraphNode::null(), object()),
+        Some(retained) => retained.retain_for_node(CUgraphNode::null(), object()),
         // A capture that has become invalid gives no graph.
         None if raw.graph.is_null() => {}
         None => retain_in_graph(stream.context(), raw.graph, object())?,
@@ -95,17 +95,17 @@ pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> Ob
 }
 
 /// Lets a graph of another library hold an object.
-fn retain_in_graph(ctx: &Context, graph: CUgraph, object: Object) -> Result<()> {
-    unsafe extern "C" fn release(data: *mut c_void) {
+fn retain_in_graph(ctx: &Context, graph: CUgraph, object: RetainedObject) -> Result<()> {
+    unsafe extern "C" fn release_user_object(data: *mut c_void) {
         // SAFETY: the box that was given away below; the driver calls this once.
-        let object = unsafe { Box::from_raw(data.cast::<Object>()) };
-        host_call::release("cuUserObjectRelease", object);
+        let object = unsafe { Box::from_raw(data.cast::<RetainedObject>()) };
+        host_call::drop_on_driver_thread("cuUserObjectRelease", object);
     }
     let data = Box::into_raw(Box::new(object));
     let mut handle = CUuserObject::null();
     let (flags, to_graph) = (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC.0, CU_GRAPH_USER_OBJECT_MOVE.0);
-    // SAFETY: one handle is written; the driver hands `data` back to `release`.
-    unsafe { call_in!(ctx, cuUserObjectCreate(&raw mut handle, data.cast(), Some(release), 1, flags)) }
+    // SAFETY: one handle is written; the driver hands `data` back to `release_user_object`.
+    unsafe { call_in!(ctx, cuUserObjectCreate(&raw mut handle, data.cast(), Some(release_user_object), 1, flags)) }
         // SAFETY: the driver refused and will not call; the box is ours again.
         .inspect_err(|_| drop(unsafe { Box::from_raw(data) }))?;
     // SAFETY: the graph is that of a capture in progress; it takes over the one reference.
@@ -129,7 +129,7 @@ pub fn in_relaxed_mode<T>(body: impl FnOnce() -> T) -> T {
     if !is_any_capturing() {
         return body();
     }
-    let mut drivers: Vec<_> = captures().iter().map(|capture| capture.origin.driver).collect();
+    let mut drivers: Vec<_> = active_captures().iter().map(|capture| capture.origin.driver).collect();
     drivers.dedup_by(|a, b| std::ptr::eq(*a, *b));
     let modes: Vec<_> = drivers.iter().map(|driver| exchange_mode(driver, CU_STREAM_CAPTURE_MODE_RELAXED)).collect();
     let result = body();
@@ -149,9 +149,9 @@ pub(crate) fn exchange_mode(table: &DriverTable, mode: CUstreamCaptureMode) -> R
 }
 
 /// Takes the capture that was begun in a stream off the list.
-fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<Capture> {
-    let origin = Origin { driver: table, stream };
-    let mut captures = captures();
+fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<StreamCapture> {
+    let origin = CaptureOrigin { driver: table, stream };
+    let mut captures = active_captures();
     let at = captures.iter().position(|capture| capture.origin == origin)?;
     let capture = captures.swap_remove(at);
     N_CAPTURES.store(captures.len(), Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Stream {
         // SAFETY: the stream is alive.
         let begun = unsafe { call_in!(self.context(), cuStreamBeginCapture(self.handle(), mode)) };
         begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
-        self.register(None)
+        self.register_capture(None)
     }
 
     /// As [`Stream::begin_capture`], adding to `graph`, after the nodes in `after`. Needs a driver
@@ -194,7 +194,7 @@ impl Stream {
     pub fn begin_capture_to(&self, graph: &Graph, after: &[GraphNode], mode: CUstreamCaptureMode) -> Result<()> {
         let call = "cuStreamBeginCaptureToGraph";
         graph.context().check_same_driver(self.context(), call)?;
-        let after = graph.handles(call, after)?;
+        let after = graph.checked_handles(call, after)?;
         let (first, n) = (if after.is_empty() { std::ptr::null() } else { after.as_ptr() }, after.len());
         let (stream, handle) = (self.handle(), graph.handle());
         // SAFETY: stream, graph and nodes are alive.
@@ -202,15 +202,15 @@ impl Stream {
             call_in!(self.context(), cuStreamBeginCaptureToGraph(stream, handle, first, std::ptr::null(), n, mode))
         };
         begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
-        self.register(Some(graph.clone()))
+        self.register_capture(Some(graph.clone()))
     }
 
-    fn register(&self, graph: Option<Graph>) -> Result<()> {
+    fn register_capture(&self, graph: Option<Graph>) -> Result<()> {
         let Some(raw) = self.raw_capture()? else { return Ok(()) };
         let retained = graph.as_ref().map(|graph| graph.0.retained.clone()).unwrap_or_default();
-        let mut captures = captures();
-        let origin = Origin { driver: self.context().table(), stream: self.handle() };
-        captures.push(Capture { id: raw.id, origin, handle: raw.graph, retained, graph });
+        let mut captures = active_captures();
+        let origin = CaptureOrigin { driver: self.context().table(), stream: self.handle() };
+        captures.push(StreamCapture { id: raw.id, origin, handle: raw.graph, retained, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
         epoch::advance_epoch();
         Ok(())
@@ -235,11 +235,11 @@ impl Stream {
             return Err(Error::new("cuStreamEndCapture", CUresult::CUDA_ERROR_ILLEGAL_STATE, detail));
         }
         match capture {
-            Some(Capture { graph: Some(graph), .. }) => Ok(graph),
-            Some(Capture { retained, .. }) => {
-                Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, retained))
+            Some(StreamCapture { graph: Some(graph), .. }) => Ok(graph),
+            Some(StreamCapture { retained, .. }) => {
+                Ok(Graph::from_parts(self.context().clone(), handle, GraphOwner::Own, retained))
             }
-            None => Ok(Graph::from_parts(self.context().clone(), handle, Owner::Own, RetainedObjects::default())),
+            None => Ok(Graph::from_parts(self.context().clone(), handle, GraphOwner::Own, RetainedObjects::default())),
         }
     }
 
@@ -272,7 +272,7 @@ impl Stream {
         if raw.graph.is_null() {
             return Ok(None);
         }
-        let known = captures().iter().find(|c| c.id == raw.id).and_then(|c| c.graph.clone());
+        let known = active_captures().iter().find(|c| c.id == raw.id).and_then(|c| c.graph.clone());
         let graph = known.unwrap_or_else(|| Graph::in_capture(self.context(), raw.graph));
         let dependencies = raw.dependencies.into_iter().map(|node| GraphNode::new(&graph, node)).collect();
         Ok(Some(CaptureInfo { id: raw.id, graph, dependencies }))
@@ -281,7 +281,7 @@ impl Stream {
     /// Sets the nodes that the next captured one comes after; `only` drops those that were set.
     pub fn update_capture_dependencies(&self, nodes: &[GraphNode], only: bool) -> Result<()> {
         let call = "cuStreamUpdateCaptureDependencies";
-        let mut handles = nodes.iter().map(|node| node.checked(call)).collect::<Result<Vec<_>>>()?;
+        let mut handles = nodes.iter().map(|node| node.checked_handle(call)).collect::<Result<Vec<_>>>()?;
         let (first, n, flags) = (handles.as_mut_ptr(), handles.len(), u32::from(only));
         let ctx = self.context();
         // SAFETY: stream and nodes are alive.

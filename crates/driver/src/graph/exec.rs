@@ -1,16 +1,16 @@
 //! Executable graphs: launching them, and changing what their nodes do.
 
-use super::retained::{RetainedObjects, release_passed, retire};
+use super::retained::{RetainedObjects, drop_after_streams, release_passed};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::host_call::{HostFn, host_params};
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-struct Inner {
+struct GraphExecInner {
     /// What it was made from: its nodes name what is changed here.
     graph: Graph,
     handle: CUgraphExec,
@@ -21,7 +21,7 @@ struct Inner {
 
 /// An executable graph. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct GraphExec(Arc<Inner>);
+pub struct GraphExec(Arc<GraphExecInner>);
 
 impl std::fmt::Debug for GraphExec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,7 +35,7 @@ impl GraphExec {
         let ctx = graph.context();
         let mut handle = CUgraphExec::null();
         let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS { flags, ..Default::default() };
-        let made = ctx.hold_current(|| {
+        let made = ctx.current_in_driver(|| {
             let table = ctx.table();
             // SAFETY: the graph is alive, one handle and the outcome are written.
             unsafe {
@@ -46,9 +46,9 @@ impl GraphExec {
                 }
             }
         });
-        made.map_err(|error| explain(graph, error, &params))?;
-        let retained = graph.0.retained.snapshot();
-        Ok(Self(Arc::new(Inner { graph: graph.clone(), handle, retained, streams: Mutex::default() })))
+        made.map_err(|error| explain_instantiate_error(graph, error, &params))?;
+        let retained = graph.0.retained.clone_records();
+        Ok(Self(Arc::new(GraphExecInner { graph: graph.clone(), handle, retained, streams: Mutex::default() })))
     }
 
     /// The driver's handle.
@@ -76,14 +76,14 @@ impl GraphExec {
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
         release_passed();
         let ctx = self.0.graph.context();
-        let handle = handle_for("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
-        self.remember(stream);
+        let handle = checked_stream_handle("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
+        self.note_launch_stream(stream);
         let launched = match stream {
             // SAFETY: graph and stream are alive and of the same driver.
             Some(_) => unsafe { call_in!(ctx, cuGraphLaunch(self.0.handle, handle)) },
             // The default stream is that of the current context.
             // SAFETY: as above.
-            None => ctx.hold_current(|| unsafe { call!(ctx.table(), cuGraphLaunch(self.0.handle, handle)) }),
+            None => ctx.current_in_driver(|| unsafe { call!(ctx.table(), cuGraphLaunch(self.0.handle, handle)) }),
         };
         launched.map_err(|error| match error.code {
             CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => error.with_detail(
@@ -97,12 +97,12 @@ impl GraphExec {
     /// Prepares the next launch, which is then quicker.
     pub fn upload(&self, stream: Option<&Stream>) -> Result<()> {
         let ctx = self.0.graph.context();
-        let handle = handle_for("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
+        let handle = checked_stream_handle("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
         // SAFETY: graph and stream are alive and of the same driver.
-        ctx.hold_current(|| unsafe { call!(ctx.table(), cuGraphUpload(self.0.handle, handle)) })
+        ctx.current_in_driver(|| unsafe { call!(ctx.table(), cuGraphUpload(self.0.handle, handle)) })
     }
 
-    fn remember(&self, stream: Option<&Stream>) {
+    fn note_launch_stream(&self, stream: Option<&Stream>) {
         let handle_of = |stream: Option<&Stream>| stream.map(Stream::handle);
         let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if !streams.iter().any(|known| handle_of(known.as_ref()) == handle_of(stream)) {
@@ -111,9 +111,9 @@ impl GraphExec {
     }
 
     /// Lets objects go when the launches so far have ended.
-    fn retire(&self, objects: impl Any + Send) {
+    fn retire_objects(&self, objects: impl Any + Send) {
         let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        retire(objects, &streams);
+        drop_after_streams(objects, &streams);
     }
 
     /// Takes over what the nodes of `graph` do, which must have the same shape. An error says how
@@ -123,7 +123,7 @@ impl GraphExec {
         graph.context().check_same_driver(ctx, "cuGraphExecUpdate")?;
         let mut info = CUgraphExecUpdateResultInfo::default();
         // SAFETY: both are alive, the outcome is written.
-        let updated = ctx.hold_current(|| unsafe {
+        let updated = ctx.current_in_driver(|| unsafe {
             call!(ctx.table(), cuGraphExecUpdate(self.0.handle, graph.handle(), &raw mut info))
         });
         updated.map_err(|error| {
@@ -131,13 +131,13 @@ impl GraphExec {
             let reason = reason.trim_start_matches("CU_GRAPH_EXEC_UPDATE_ERROR_").to_lowercase().replace('_', " ");
             error.with_detail(format!("the graphs differ: {reason}{}", describe_node(graph, info.errorNode)))
         })?;
-        self.retire(self.0.retained.replace_all(graph.0.retained.snapshot()));
+        self.retire_objects(self.0.retained.replace_all(graph.0.retained.clone_records()));
         Ok(())
     }
 }
 
 /// What the driver tells about a graph that it does not take.
-fn explain(graph: &Graph, error: Error, params: &CUDA_GRAPH_INSTANTIATE_PARAMS) -> Error {
+fn explain_instantiate_error(graph: &Graph, error: Error, params: &CUDA_GRAPH_INSTANTIATE_PARAMS) -> Error {
     let reason = match params.result_out {
         CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE => "its structure is invalid, it may have a cycle",
         CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED => "a node does what a device cannot launch",
@@ -164,17 +164,17 @@ fn describe_node(graph: &Graph, node: CUgraphNode) -> String {
 /// Changing what single nodes do in later launches. The nodes are those of the graph that this was
 /// made from, which does not change.
 impl GraphExec {
-    fn set(
+    fn set_node_params(
         &self,
         call: &'static str,
         node: &GraphNode,
         set: impl FnOnce(&DriverTable, CUgraphExec, CUgraphNode) -> Result<()>,
     ) -> Result<()> {
         // Nodes of graphs inside the graph may be named too; the driver finds them.
-        let handle = node.checked(call)?;
+        let handle = node.checked_handle(call)?;
         let ctx = self.0.graph.context();
         node.graph().context().check_same_driver(ctx, call)?;
-        ctx.hold_current(|| set(ctx.table(), self.0.handle, handle))
+        ctx.current_in_driver(|| set(ctx.table(), self.0.handle, handle))
     }
 
     /// Replaces what a kernel node launches; what was kept for it goes when it is no more used.
@@ -182,23 +182,23 @@ impl GraphExec {
     /// # Safety
     /// As [`Graph::add_kernel_node`].
     pub unsafe fn set_kernel(&self, node: &GraphNode, kernel: KernelNode) -> Result<()> {
-        kernel.check("cuGraphExecKernelNodeSetParams")?;
-        self.set("cuGraphExecKernelNodeSetParams", node, |table, exec, node| {
+        kernel.check_limits("cuGraphExecKernelNodeSetParams")?;
+        self.set_node_params("cuGraphExecKernelNodeSetParams", node, |table, exec, node| {
             // SAFETY: the description is valid for the call, which copies the arguments.
             kernel.with_raw(|raw| unsafe { call!(table, cuGraphExecKernelNodeSetParams(exec, node, raw)) })
         })?;
-        self.retire(self.0.retained.set_kernel(node.handle(), Arc::new(kernel)));
+        self.retire_objects(self.0.retained.set_kernel(node.handle(), Arc::new(kernel)));
         Ok(())
     }
 
     /// How a kernel node is described at present; `None` if it came from a capture.
-    pub fn kernel(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
-        self.0.retained.kernel(node.handle())
+    pub fn current_kernel(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
+        self.0.retained.kernel_of_node(node.handle())
     }
 
     /// Keeps an object as long as the node does what it does now.
-    pub fn keep(&self, node: &GraphNode, object: Arc<dyn Any + Send + Sync>) {
-        self.0.retained.add(node.handle(), object);
+    pub fn retain_for_node(&self, node: &GraphNode, object: Arc<dyn Any + Send + Sync>) {
+        self.0.retained.retain_for_node(node.handle(), object);
     }
 
     /// Replaces what a copy node copies.
@@ -208,10 +208,10 @@ impl GraphExec {
     pub unsafe fn set_memcpy(&self, node: &GraphNode, copy: &CUDA_MEMCPY3D) -> Result<()> {
         let ctx = self.0.graph.context().handle();
         // SAFETY: the description is valid for the call.
-        self.set("cuGraphExecMemcpyNodeSetParams", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphExecMemcpyNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecMemcpyNodeSetParams(exec, node, copy, ctx))
         })?;
-        self.retire(self.0.retained.take(node.handle()));
+        self.retire_objects(self.0.retained.replace_record(node.handle()));
         Ok(())
     }
 
@@ -220,12 +220,12 @@ impl GraphExec {
     /// # Safety
     /// As [`Graph::add_memset_node`].
     pub unsafe fn set_memset(&self, node: &GraphNode, fill: &MemsetNode) -> Result<()> {
-        let (ctx, raw) = (self.0.graph.context().handle(), fill.raw());
+        let (ctx, raw) = (self.0.graph.context().handle(), fill.raw_params());
         // SAFETY: the description is valid for the call.
-        self.set("cuGraphExecMemsetNodeSetParams", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphExecMemsetNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecMemsetNodeSetParams(exec, node, &raw const raw, ctx))
         })?;
-        self.retire(self.0.retained.take(node.handle()));
+        self.retire_objects(self.0.retained.replace_record(node.handle()));
         Ok(())
     }
 
@@ -233,11 +233,11 @@ impl GraphExec {
     pub fn set_host(&self, node: &GraphNode, function: Box<HostFn>) -> Result<()> {
         let (raw, object) = host_params(function);
         // SAFETY: the description is valid for the call, what it points to lives with the node.
-        self.set("cuGraphExecHostNodeSetParams", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphExecHostNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecHostNodeSetParams(exec, node, &raw const raw))
         })?;
-        self.retire(self.0.retained.take(node.handle()));
-        self.keep(node, object);
+        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.retain_for_node(node, object);
         Ok(())
     }
 
@@ -245,15 +245,15 @@ impl GraphExec {
     pub fn set_event(&self, node: &GraphNode, event: &Event) -> Result<()> {
         let records = node.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
         // SAFETY: the event is alive as long as the node.
-        self.set("cuGraphExecEventRecordNodeSetEvent", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphExecEventRecordNodeSetEvent", node, |table, exec, node| unsafe {
             if records {
                 call!(table, cuGraphExecEventRecordNodeSetEvent(exec, node, event.handle()))
             } else {
                 call!(table, cuGraphExecEventWaitNodeSetEvent(exec, node, event.handle()))
             }
         })?;
-        self.retire(self.0.retained.take(node.handle()));
-        self.keep(node, Arc::new(event.clone()));
+        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.retain_for_node(node, Arc::new(event.clone()));
         Ok(())
     }
 
@@ -261,17 +261,17 @@ impl GraphExec {
     /// the same shape.
     pub fn set_child_graph(&self, node: &GraphNode, child: &Graph) -> Result<()> {
         // SAFETY: the child is alive; the driver copies it.
-        self.set("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
             call!(table, cuGraphExecChildGraphNodeSetParams(exec, node, child.handle()))
         })?;
-        self.retire(self.0.retained.set_child_graphs(node.handle(), vec![child.0.retained.snapshot()]));
+        self.retire_objects(self.0.retained.set_child_graphs(node.handle(), vec![child.0.retained.clone_records()]));
         Ok(())
     }
 
     /// Switches a kernel, copy or memset node on or off.
     pub fn set_enabled(&self, node: &GraphNode, enabled: bool) -> Result<()> {
         // SAFETY: both are alive.
-        self.set("cuGraphNodeSetEnabled", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphNodeSetEnabled", node, |table, exec, node| unsafe {
             call!(table, cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
         })
     }
@@ -280,21 +280,21 @@ impl GraphExec {
     pub fn is_enabled(&self, node: &GraphNode) -> Result<bool> {
         let mut enabled = 0;
         // SAFETY: both are alive, one value is written.
-        self.set("cuGraphNodeGetEnabled", node, |table, exec, node| unsafe {
+        self.set_node_params("cuGraphNodeGetEnabled", node, |table, exec, node| unsafe {
             call!(table, cuGraphNodeGetEnabled(exec, node, &raw mut enabled))
         })?;
         Ok(enabled != 0)
     }
 }
 
-impl Drop for Inner {
+impl Drop for GraphExecInner {
     fn drop(&mut self) {
         let ctx = self.graph.context();
         // SAFETY: this is the last use of the handle; launches that run end nevertheless.
         ctx.drop_resource(|table| unsafe { call!(table, cuGraphExecDestroy(self.handle)) });
         if !crate::process::is_forked_or_exiting() && ctx.is_alive() {
             let streams = std::mem::take(self.streams.get_mut().unwrap_or_else(PoisonError::into_inner));
-            retire(self.retained.take_all(), &streams);
+            drop_after_streams(self.retained.take_all(), &streams);
         }
     }
 }

@@ -6,7 +6,7 @@ use rtcg_cuda_sys::*;
 use std::ptr::null_mut;
 
 /// Asks how many there are, then for all of them.
-fn list<T: Copy + Default>(mut ask: impl FnMut(*mut T, *mut usize) -> Result<()>) -> Result<Vec<T>> {
+fn query_list<T: Copy + Default>(mut ask: impl FnMut(*mut T, *mut usize) -> Result<()>) -> Result<Vec<T>> {
     let mut n = 0;
     ask(null_mut(), &raw mut n)?;
     let mut all = vec![T::default(); n];
@@ -25,14 +25,14 @@ impl Graph {
     /// All nodes.
     pub fn nodes(&self) -> Result<Vec<GraphNode>> {
         // SAFETY: the graph is alive; there is room for as many as were announced.
-        let all = list(|place, n| unsafe { call_in!(self.0.ctx, cuGraphGetNodes(self.0.handle, place, n)) })?;
+        let all = query_list(|place, n| unsafe { call_in!(self.0.ctx, cuGraphGetNodes(self.0.handle, place, n)) })?;
         Ok(self.nodes_from(all))
     }
 
     /// The nodes that come after no other.
     pub fn root_nodes(&self) -> Result<Vec<GraphNode>> {
         // SAFETY: as above.
-        let all = list(|place, n| unsafe { call_in!(self.0.ctx, cuGraphGetRootNodes(self.0.handle, place, n)) })?;
+        let all = query_list(|place, n| unsafe { call_in!(self.0.ctx, cuGraphGetRootNodes(self.0.handle, place, n)) })?;
         Ok(self.nodes_from(all))
     }
 
@@ -64,7 +64,7 @@ impl Graph {
 
     /// Adds edges: in each pair the second node comes after the first.
     pub fn add_dependencies(&self, pairs: &[(GraphNode, GraphNode)]) -> Result<()> {
-        let (from, to) = self.pairs("cuGraphAddDependencies", pairs)?;
+        let (from, to) = self.node_handle_pairs("cuGraphAddDependencies", pairs)?;
         let (graph, ctx, n) = (self.0.handle, &self.0.ctx, from.len());
         // SAFETY: the nodes are alive and of this graph.
         unsafe {
@@ -78,7 +78,7 @@ impl Graph {
 
     /// Removes edges.
     pub fn remove_dependencies(&self, pairs: &[(GraphNode, GraphNode)]) -> Result<()> {
-        let (from, to) = self.pairs("cuGraphRemoveDependencies", pairs)?;
+        let (from, to) = self.node_handle_pairs("cuGraphRemoveDependencies", pairs)?;
         let (graph, ctx, n) = (self.0.handle, &self.0.ctx, from.len());
         // SAFETY: the nodes are alive and of this graph.
         unsafe {
@@ -90,7 +90,7 @@ impl Graph {
         }
     }
 
-    fn pairs(
+    fn node_handle_pairs(
         &self,
         call: &'static str,
         pairs: &[(GraphNode, GraphNode)],

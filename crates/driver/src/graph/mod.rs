@@ -3,7 +3,7 @@
 //! A graph is made node by node ([`Graph::new`]) or by capturing a stream
 //! ([`Stream::begin_capture`](crate::Stream::begin_capture)); [`Graph::instantiate`] makes it
 //! executable. A [`GraphNode`] holds its graph, so its handle is valid unless the node was removed,
-//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::keep`]): it
+//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::retain_for_node`]): it
 //! lives as long as the graph, and as long as executable graphs made from it still run.
 
 mod capture;
@@ -17,7 +17,7 @@ pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_ca
 pub(crate) use capture::{exchange_mode, on_stream_destroyed, retain_in_any_capture};
 pub use exec::GraphExec;
 pub use node::GraphNode;
-pub use params::{Conditional, KernelNode, MemsetNode, Place, linear_copy};
+pub use params::{Conditional, CopyEnd, KernelNode, MemsetNode, linear_copy};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Who destroys the driver's graph.
-enum Owner {
+enum GraphOwner {
     /// This object.
     Own,
     /// The graph that it is a part of.
@@ -39,17 +39,17 @@ enum Owner {
     Capture,
 }
 
-struct Inner {
+struct GraphInner {
     ctx: Context,
     handle: CUgraph,
-    owner: Owner,
+    owner: GraphOwner,
     retained: RetainedObjects,
     removed: Mutex<HashSet<usize>>,
 }
 
 /// A graph. Cloning gives another reference to the same one; [`Graph::duplicate`] copies it.
 #[derive(Clone)]
-pub struct Graph(Arc<Inner>);
+pub struct Graph(Arc<GraphInner>);
 
 impl std::fmt::Debug for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -68,20 +68,20 @@ impl Eq for Graph {}
 impl Graph {
     /// A graph without nodes, for the current context.
     pub fn new() -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let mut handle = CUgraph::null();
         // SAFETY: writes one handle.
         unsafe { call_in!(ctx, cuGraphCreate(&raw mut handle, 0)) }?;
-        Ok(Self::from_parts(ctx, handle, Owner::Own, RetainedObjects::default()))
+        Ok(Self::from_parts(ctx, handle, GraphOwner::Own, RetainedObjects::default()))
     }
 
-    fn from_parts(ctx: Context, handle: CUgraph, owner: Owner, retained: RetainedObjects) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owner, retained, removed: Mutex::default() }))
+    fn from_parts(ctx: Context, handle: CUgraph, owner: GraphOwner, retained: RetainedObjects) -> Self {
+        Self(Arc::new(GraphInner { ctx, handle, owner, retained, removed: Mutex::default() }))
     }
 
     /// A graph inside this one, as a child graph or the body of a conditional node.
-    fn part(&self, handle: CUgraph, retained: RetainedObjects) -> Self {
-        Self::from_parts(self.0.ctx.clone(), handle, Owner::ChildOf(self.clone()), retained)
+    fn child_of(&self, handle: CUgraph, retained: RetainedObjects) -> Self {
+        Self::from_parts(self.0.ctx.clone(), handle, GraphOwner::ChildOf(self.clone()), retained)
     }
 
     /// The driver's handle.
@@ -100,7 +100,7 @@ impl Graph {
         let mut handle = CUgraph::null();
         // SAFETY: the graph is alive, one handle is written.
         unsafe { call_in!(self.0.ctx, cuGraphClone(&raw mut handle, self.0.handle)) }?;
-        Ok(Self::from_parts(self.0.ctx.clone(), handle, Owner::Own, self.0.retained.snapshot()))
+        Ok(Self::from_parts(self.0.ctx.clone(), handle, GraphOwner::Own, self.0.retained.clone_records()))
     }
 
     /// Makes it executable in its context. `flags` as `CUgraphInstantiate_flags`.
@@ -119,8 +119,8 @@ impl Graph {
 
     /// The picture of [`Graph::debug_dot_print`] as text.
     pub fn dot(&self, flags: u32) -> Result<String> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        static N_DOT_FILES: AtomicU64 = AtomicU64::new(0);
+        let number = N_DOT_FILES.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("rtcg-graph-{}-{number}.dot", std::process::id()));
         let text = self.debug_dot_print(&path, flags).and_then(|()| {
             std::fs::read_to_string(&path).map_err(|error| {
@@ -133,20 +133,20 @@ impl Graph {
         text
     }
 
-    fn wrong(call: &'static str, detail: impl Into<String>) -> Error {
+    fn invalid_value_error(call: &'static str, detail: impl Into<String>) -> Error {
         Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail)
     }
 
     /// The handles of nodes that must be of this graph and still in it.
-    fn handles(&self, call: &'static str, nodes: &[GraphNode]) -> Result<Vec<CUgraphNode>> {
+    fn checked_handles(&self, call: &'static str, nodes: &[GraphNode]) -> Result<Vec<CUgraphNode>> {
         nodes.iter().map(|node| self.handle_of(call, node)).collect()
     }
 
     fn handle_of(&self, call: &'static str, node: &GraphNode) -> Result<CUgraphNode> {
-        if !node.graph_is(self) {
-            return Err(Self::wrong(call, "a node of another graph was given"));
+        if !node.is_node_of(self) {
+            return Err(Self::invalid_value_error(call, "a node of another graph was given"));
         }
-        node.checked(call)
+        node.checked_handle(call)
     }
 
     fn is_removed(&self, node: CUgraphNode) -> bool {
@@ -154,9 +154,9 @@ impl Graph {
     }
 }
 
-impl Drop for Inner {
+impl Drop for GraphInner {
     fn drop(&mut self) {
-        if matches!(self.owner, Owner::Own) {
+        if matches!(self.owner, GraphOwner::Own) {
             // SAFETY: this is the last use of the handle; nodes hold the graph.
             self.ctx.drop_resource(|table| unsafe { call!(table, cuGraphDestroy(self.handle)) });
         }

@@ -48,21 +48,21 @@ impl GraphNode {
     }
 
     /// Several objects may stand for the graph that is inside a node, or captured into.
-    pub(super) fn graph_is(&self, graph: &Graph) -> bool {
+    pub(super) fn is_node_of(&self, graph: &Graph) -> bool {
         self.graph.0.handle == graph.0.handle
     }
 
     /// The handle, unless the node was removed.
-    pub(super) fn checked(&self, call: &'static str) -> Result<CUgraphNode> {
+    pub(super) fn checked_handle(&self, call: &'static str) -> Result<CUgraphNode> {
         if self.graph.is_removed(self.handle) {
-            return Err(Graph::wrong(call, "the node was removed from its graph"));
+            return Err(Graph::invalid_value_error(call, "the node was removed from its graph"));
         }
         Ok(self.handle)
     }
 
     /// What kind of node it is.
     pub fn kind(&self) -> Result<CUgraphNodeType> {
-        let node = self.checked("cuGraphNodeGetType")?;
+        let node = self.checked_handle("cuGraphNodeGetType")?;
         let mut kind = CUgraphNodeType::default();
         // SAFETY: the node is alive, one value is written.
         unsafe { call_in!(self.graph.0.ctx, cuGraphNodeGetType(node, &raw mut kind)) }?;
@@ -70,14 +70,14 @@ impl GraphNode {
     }
 
     /// Keeps an object as long as the node does what it does now: what its arguments point to.
-    pub fn keep(&self, object: Arc<dyn Any + Send + Sync>) {
-        self.graph.0.retained.add(self.handle, object);
+    pub fn retain_for_node(&self, object: Arc<dyn Any + Send + Sync>) {
+        self.graph.0.retained.retain_for_node(self.handle, object);
     }
 
     /// The node of `copy` that stands for this one, where `copy` is a [`Graph::duplicate`] of its
     /// graph.
     pub fn find_in(&self, copy: &Graph) -> Result<GraphNode> {
-        let node = self.checked("cuGraphNodeFindInClone")?;
+        let node = self.checked_handle("cuGraphNodeFindInClone")?;
         let mut found = CUgraphNode::null();
         // SAFETY: node and graph are alive, one handle is written.
         unsafe { call_in!(copy.0.ctx, cuGraphNodeFindInClone(&raw mut found, node, copy.0.handle)) }?;
@@ -86,56 +86,56 @@ impl GraphNode {
 
     /// Takes the node and its edges out of the graph; it cannot be used any more.
     pub fn remove(&self) -> Result<()> {
-        let node = self.checked("cuGraphDestroyNode")?;
+        let node = self.checked_handle("cuGraphDestroyNode")?;
         // SAFETY: the node is alive; it is marked as removed below.
         unsafe { call_in!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
         self.graph.0.removed.lock().unwrap_or_else(PoisonError::into_inner).insert(node.addr());
-        drop(self.graph.0.retained.take(node));
+        drop(self.graph.0.retained.replace_record(node));
         Ok(())
     }
 
     /// How a kernel node was described; `None` for nodes that came from a capture.
     pub fn kernel(&self) -> Option<Arc<KernelNode>> {
-        self.graph.0.retained.kernel(self.handle)
+        self.graph.0.retained.kernel_of_node(self.handle)
     }
 
     /// The graph inside a child graph node.
     pub fn child_graph(&self) -> Result<Graph> {
-        let node = self.checked("cuGraphChildGraphNodeGetGraph")?;
+        let node = self.checked_handle("cuGraphChildGraphNodeGetGraph")?;
         let mut inside = CUgraph::null();
         // SAFETY: the node is alive, one handle is written.
         unsafe { call_in!(self.graph.0.ctx, cuGraphChildGraphNodeGetGraph(node, &raw mut inside)) }?;
-        Ok(self.graph.part(inside, self.graph.0.retained.child_graphs(self.handle)))
+        Ok(self.graph.child_of(inside, self.graph.0.retained.child_graphs(self.handle)))
     }
 }
 
 /// Adding nodes. Each comes after the nodes in `after`, which are of the same graph.
 impl Graph {
-    fn add(
+    fn add_node(
         &self,
         call: &'static str,
         after: &[GraphNode],
         add: impl FnOnce(&DriverTable, *mut CUgraphNode, *const CUgraphNode, usize) -> Result<()>,
     ) -> Result<GraphNode> {
-        let after = self.handles(call, after)?;
+        let after = self.checked_handles(call, after)?;
         let mut node = CUgraphNode::null();
         let first = if after.is_empty() { std::ptr::null() } else { after.as_ptr() };
-        self.0.ctx.hold_current(|| add(self.0.ctx.table(), &raw mut node, first, after.len()))?;
+        self.0.ctx.current_in_driver(|| add(self.0.ctx.table(), &raw mut node, first, after.len()))?;
         // The driver may give the handle of a removed node again.
         self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).remove(&node.addr());
         Ok(GraphNode::new(self, node))
     }
 
     /// Adds a kernel launch. The function lives as long as the node; what arguments point to can
-    /// be kept alive with [`GraphNode::keep`].
+    /// be kept alive with [`GraphNode::retain_for_node`].
     ///
     /// # Safety
     /// The arguments must be what the kernel expects, and the memory they point to valid whenever
     /// the graph runs.
     pub unsafe fn add_kernel_node(&self, kernel: KernelNode, after: &[GraphNode]) -> Result<GraphNode> {
-        kernel.check("cuGraphAddKernelNode")?;
+        kernel.check_limits("cuGraphAddKernelNode")?;
         let graph = self.0.handle;
-        let node = self.add("cuGraphAddKernelNode", after, |table, place, first, n| {
+        let node = self.add_node("cuGraphAddKernelNode", after, |table, place, first, n| {
             // SAFETY: the description is valid for the call, which copies the arguments.
             kernel.with_raw(|raw| unsafe { call!(table, cuGraphAddKernelNode(place, graph, first, n, raw)) })
         })?;
@@ -153,7 +153,7 @@ impl Graph {
     pub unsafe fn add_memcpy_node(&self, copy: &CUDA_MEMCPY3D, after: &[GraphNode]) -> Result<GraphNode> {
         let (graph, ctx) = (self.0.handle, self.0.ctx.handle());
         // SAFETY: the description is valid for the call.
-        self.add("cuGraphAddMemcpyNode", after, |table, place, first, n| unsafe {
+        self.add_node("cuGraphAddMemcpyNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddMemcpyNode(place, graph, first, n, copy, ctx))
         })
     }
@@ -163,9 +163,9 @@ impl Graph {
     /// # Safety
     /// The memory must be valid whenever the graph runs.
     pub unsafe fn add_memset_node(&self, fill: &MemsetNode, after: &[GraphNode]) -> Result<GraphNode> {
-        let (graph, ctx, raw) = (self.0.handle, self.0.ctx.handle(), fill.raw());
+        let (graph, ctx, raw) = (self.0.handle, self.0.ctx.handle(), fill.raw_params());
         // SAFETY: the description is valid for the call.
-        self.add("cuGraphAddMemsetNode", after, |table, place, first, n| unsafe {
+        self.add_node("cuGraphAddMemsetNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddMemsetNode(place, graph, first, n, &raw const raw, ctx))
         })
     }
@@ -175,10 +175,10 @@ impl Graph {
         let (raw, object) = host_params(function);
         let graph = self.0.handle;
         // SAFETY: the description is valid for the call, what it points to lives with the node.
-        let node = self.add("cuGraphAddHostNode", after, |table, place, first, n| unsafe {
+        let node = self.add_node("cuGraphAddHostNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddHostNode(place, graph, first, n, &raw const raw))
         })?;
-        node.keep(object);
+        node.retain_for_node(object);
         Ok(node)
     }
 
@@ -186,7 +186,7 @@ impl Graph {
     pub fn add_empty_node(&self, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: one handle is written.
-        self.add("cuGraphAddEmptyNode", after, |table, place, first, n| unsafe {
+        self.add_node("cuGraphAddEmptyNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddEmptyNode(place, graph, first, n))
         })
     }
@@ -195,10 +195,10 @@ impl Graph {
     pub fn add_event_record_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
-        let node = self.add("cuGraphAddEventRecordNode", after, |table, place, first, n| unsafe {
+        let node = self.add_node("cuGraphAddEventRecordNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddEventRecordNode(place, graph, first, n, event.handle()))
         })?;
-        node.keep(Arc::new(event.clone()));
+        node.retain_for_node(Arc::new(event.clone()));
         Ok(node)
     }
 
@@ -206,10 +206,10 @@ impl Graph {
     pub fn add_event_wait_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
-        let node = self.add("cuGraphAddEventWaitNode", after, |table, place, first, n| unsafe {
+        let node = self.add_node("cuGraphAddEventWaitNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddEventWaitNode(place, graph, first, n, event.handle()))
         })?;
-        node.keep(Arc::new(event.clone()));
+        node.retain_for_node(Arc::new(event.clone()));
         Ok(node)
     }
 
@@ -217,10 +217,10 @@ impl Graph {
     pub fn add_child_graph_node(&self, child: &Graph, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the child is alive; the driver copies it.
-        let node = self.add("cuGraphAddChildGraphNode", after, |table, place, first, n| unsafe {
+        let node = self.add_node("cuGraphAddChildGraphNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddChildGraphNode(place, graph, first, n, child.0.handle))
         })?;
-        drop(self.0.retained.set_child_graphs(node.handle, vec![child.0.retained.snapshot()]));
+        drop(self.0.retained.set_child_graphs(node.handle, vec![child.0.retained.clone_records()]));
         Ok(node)
     }
 
@@ -232,7 +232,7 @@ impl Graph {
         let mut raw = CUDA_MEM_ALLOC_NODE_PARAMS { poolProps: pool, bytesize: nbytes, ..Default::default() };
         let graph = self.0.handle;
         // SAFETY: the description is valid for the call, which writes the address to it.
-        let node = self.add("cuGraphAddMemAllocNode", after, |table, place, first, n| unsafe {
+        let node = self.add_node("cuGraphAddMemAllocNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddMemAllocNode(place, graph, first, n, &raw mut raw))
         })?;
         Ok((node, raw.dptr))
@@ -245,7 +245,7 @@ impl Graph {
     pub unsafe fn add_mem_free_node(&self, ptr: CUdeviceptr, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the caller's promise.
-        self.add("cuGraphAddMemFreeNode", after, |table, place, first, n| unsafe {
+        self.add_node("cuGraphAddMemFreeNode", after, |table, place, first, n| unsafe {
             call!(table, cuGraphAddMemFreeNode(place, graph, first, n, ptr))
         })
     }
@@ -283,7 +283,7 @@ impl Graph {
             ctx: self.0.ctx.handle(),
         };
         let graph = self.0.handle;
-        let added = self.add(call, after, |table, place, first, n| {
+        let added = self.add_node(call, after, |table, place, first, n| {
             // SAFETY: the description is valid for the call, which writes to it.
             unsafe {
                 if table.has(DriverFn::cuGraphAddNode) {
@@ -301,7 +301,7 @@ impl Graph {
         };
         let retained: Vec<RetainedObjects> = bodies.iter().map(|_| RetainedObjects::default()).collect();
         drop(self.0.retained.set_child_graphs(node.handle, retained.clone()));
-        let inside = bodies.into_iter().zip(retained).map(|(body, retained)| self.part(body, retained)).collect();
+        let inside = bodies.into_iter().zip(retained).map(|(body, retained)| self.child_of(body, retained)).collect();
         Ok((node, inside))
     }
 
@@ -318,16 +318,16 @@ impl Graph {
 
 /// Changing what nodes do, for graphs that are instantiated later.
 impl GraphNode {
-    fn set(&self, call: &'static str, set: impl FnOnce(&DriverTable, CUgraphNode) -> Result<()>) -> Result<()> {
-        let node = self.checked(call)?;
+    fn set_params(&self, call: &'static str, set: impl FnOnce(&DriverTable, CUgraphNode) -> Result<()>) -> Result<()> {
+        let node = self.checked_handle(call)?;
         let ctx = &self.graph.0.ctx;
-        ctx.hold_current(|| set(ctx.table(), node))
+        ctx.current_in_driver(|| set(ctx.table(), node))
     }
 
     fn set_cooperative(&self) -> Result<()> {
         let value = CUkernelNodeAttrValue { cooperative: 1 };
         // SAFETY: the node is alive, the value valid for the call.
-        self.set("cuGraphKernelNodeSetAttribute", |table, node| unsafe {
+        self.set_params("cuGraphKernelNodeSetAttribute", |table, node| unsafe {
             call!(table, cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &raw const value))
         })
     }
@@ -337,8 +337,8 @@ impl GraphNode {
     /// # Safety
     /// As [`Graph::add_kernel_node`].
     pub unsafe fn set_kernel(&self, kernel: KernelNode) -> Result<()> {
-        kernel.check("cuGraphKernelNodeSetParams")?;
-        self.set("cuGraphKernelNodeSetParams", |table, node| {
+        kernel.check_limits("cuGraphKernelNodeSetParams")?;
+        self.set_params("cuGraphKernelNodeSetParams", |table, node| {
             // SAFETY: as when adding.
             kernel.with_raw(|raw| unsafe { call!(table, cuGraphKernelNodeSetParams(node, raw)) })
         })?;
@@ -352,10 +352,10 @@ impl GraphNode {
     /// As [`Graph::add_memcpy_node`].
     pub unsafe fn set_memcpy(&self, copy: &CUDA_MEMCPY3D) -> Result<()> {
         // SAFETY: the description is valid for the call.
-        self.set("cuGraphMemcpyNodeSetParams", |table, node| unsafe {
+        self.set_params("cuGraphMemcpyNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphMemcpyNodeSetParams(node, copy))
         })?;
-        drop(self.graph.0.retained.take(self.handle));
+        drop(self.graph.0.retained.replace_record(self.handle));
         Ok(())
     }
 
@@ -364,12 +364,12 @@ impl GraphNode {
     /// # Safety
     /// As [`Graph::add_memset_node`].
     pub unsafe fn set_memset(&self, fill: &MemsetNode) -> Result<()> {
-        let raw = fill.raw();
+        let raw = fill.raw_params();
         // SAFETY: the description is valid for the call.
-        self.set("cuGraphMemsetNodeSetParams", |table, node| unsafe {
+        self.set_params("cuGraphMemsetNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphMemsetNodeSetParams(node, &raw const raw))
         })?;
-        drop(self.graph.0.retained.take(self.handle));
+        drop(self.graph.0.retained.replace_record(self.handle));
         Ok(())
     }
 
@@ -377,11 +377,11 @@ impl GraphNode {
     pub fn set_host(&self, function: Box<HostFn>) -> Result<()> {
         let (raw, object) = host_params(function);
         // SAFETY: the description is valid for the call, what it points to lives with the node.
-        self.set("cuGraphHostNodeSetParams", |table, node| unsafe {
+        self.set_params("cuGraphHostNodeSetParams", |table, node| unsafe {
             call!(table, cuGraphHostNodeSetParams(node, &raw const raw))
         })?;
-        let before = self.graph.0.retained.take(self.handle);
-        self.keep(object);
+        let before = self.graph.0.retained.replace_record(self.handle);
+        self.retain_for_node(object);
         drop(before);
         Ok(())
     }
@@ -390,15 +390,15 @@ impl GraphNode {
     pub fn set_event(&self, event: &Event) -> Result<()> {
         let records = self.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
         // SAFETY: the event is alive as long as the node.
-        self.set("cuGraphEventRecordNodeSetEvent", |table, node| unsafe {
+        self.set_params("cuGraphEventRecordNodeSetEvent", |table, node| unsafe {
             if records {
                 call!(table, cuGraphEventRecordNodeSetEvent(node, event.handle()))
             } else {
                 call!(table, cuGraphEventWaitNodeSetEvent(node, event.handle()))
             }
         })?;
-        let before = self.graph.0.retained.take(self.handle);
-        self.keep(Arc::new(event.clone()));
+        let before = self.graph.0.retained.replace_record(self.handle);
+        self.retain_for_node(Arc::new(event.clone()));
         drop(before);
         Ok(())
     }
@@ -408,6 +408,6 @@ impl Graph {
     /// A graph that a stream is being captured into, which the driver owns until then.
     pub(super) fn in_capture(ctx: &crate::context::Context, handle: CUgraph) -> Self {
         let retained = capture::retained_of(handle).unwrap_or_default();
-        Self::from_parts(ctx.clone(), handle, super::Owner::Capture, retained)
+        Self::from_parts(ctx.clone(), handle, super::GraphOwner::Capture, retained)
     }
 }

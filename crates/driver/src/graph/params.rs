@@ -48,7 +48,7 @@ impl KernelNode {
     }
 
     /// Says which of its numbers a device cannot have, before a driver says less.
-    pub(super) fn check(&self, call: &'static str) -> Result<()> {
+    pub(super) fn check_limits(&self, call: &'static str) -> Result<()> {
         for (name, numbers) in [("grid", self.grid), ("block", self.block)] {
             if numbers.contains(&0) {
                 let detail = format!("{name} {numbers:?} of kernel '{}' has an empty direction", self.function.name());
@@ -77,7 +77,7 @@ pub struct MemsetNode {
 }
 
 impl MemsetNode {
-    pub(super) fn raw(&self) -> CUDA_MEMSET_NODE_PARAMS {
+    pub(super) fn raw_params(&self) -> CUDA_MEMSET_NODE_PARAMS {
         CUDA_MEMSET_NODE_PARAMS {
             dst: self.dst,
             pitch: self.pitch,
@@ -95,7 +95,7 @@ pub struct Conditional(pub CUgraphConditionalHandle);
 
 /// One end of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum CopyEnd {
     /// Memory of a device, or any address that the driver knows.
     Device(CUdeviceptr),
     /// Memory of the host.
@@ -103,12 +103,12 @@ pub enum Place {
 }
 
 // SAFETY: an address by itself does nothing; whoever has a graph use it promises that it is valid.
-unsafe impl Send for Place {}
+unsafe impl Send for CopyEnd {}
 // SAFETY: as above.
-unsafe impl Sync for Place {}
+unsafe impl Sync for CopyEnd {}
 
 /// The description of a copy of `nbytes` contiguous bytes.
-pub fn linear_copy(dst: Place, src: Place, nbytes: usize) -> CUDA_MEMCPY3D {
+pub fn linear_copy(dst: CopyEnd, src: CopyEnd, nbytes: usize) -> CUDA_MEMCPY3D {
     let mut copy = CUDA_MEMCPY3D {
         srcPitch: nbytes,
         dstPitch: nbytes,
@@ -120,12 +120,12 @@ pub fn linear_copy(dst: Place, src: Place, nbytes: usize) -> CUDA_MEMCPY3D {
         ..Default::default()
     };
     match src {
-        Place::Device(ptr) => (copy.srcMemoryType, copy.srcDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
-        Place::Host(ptr) => (copy.srcMemoryType, copy.srcHost) = (CU_MEMORYTYPE_HOST, ptr.cast_const().cast()),
+        CopyEnd::Device(ptr) => (copy.srcMemoryType, copy.srcDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        CopyEnd::Host(ptr) => (copy.srcMemoryType, copy.srcHost) = (CU_MEMORYTYPE_HOST, ptr.cast_const().cast()),
     }
     match dst {
-        Place::Device(ptr) => (copy.dstMemoryType, copy.dstDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
-        Place::Host(ptr) => (copy.dstMemoryType, copy.dstHost) = (CU_MEMORYTYPE_HOST, ptr.cast()),
+        CopyEnd::Device(ptr) => (copy.dstMemoryType, copy.dstDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        CopyEnd::Host(ptr) => (copy.dstMemoryType, copy.dstHost) = (CU_MEMORYTYPE_HOST, ptr.cast()),
     }
     copy
 }

@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Anything that shall live.
-pub(super) type Object = Arc<dyn Any + Send + Sync>;
+pub(super) type RetainedObject = Arc<dyn Any + Send + Sync>;
 
 /// What belongs to one node.
 #[derive(Clone, Default)]
 pub(super) struct NodeRecord {
     /// How a kernel node was described, if it was described here.
     pub(super) kernel: Option<Arc<KernelNode>>,
-    objects: Vec<Object>,
+    objects: Vec<RetainedObject>,
     /// The records of graphs inside the node.
     child_graphs: Vec<RetainedObjects>,
 }
@@ -28,28 +28,28 @@ pub(super) struct NodeRecord {
 pub(super) struct RetainedObjects(Arc<Mutex<HashMap<usize, NodeRecord>>>);
 
 impl RetainedObjects {
-    fn records(&self) -> MutexGuard<'_, HashMap<usize, NodeRecord>> {
+    fn locked_records(&self) -> MutexGuard<'_, HashMap<usize, NodeRecord>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps an object for a node.
-    pub(super) fn add(&self, node: CUgraphNode, object: Object) {
-        self.records().entry(node.addr()).or_default().objects.push(object);
+    pub(super) fn retain_for_node(&self, node: CUgraphNode, object: RetainedObject) {
+        self.locked_records().entry(node.addr()).or_default().objects.push(object);
     }
 
     /// Starts a new record of a kernel; returns the former one, to be dropped by the caller.
     pub(super) fn set_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
-        self.records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
+        self.locked_records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
     }
 
     /// Starts a new record of a node, with the records of graphs inside it.
     pub(super) fn set_child_graphs(&self, node: CUgraphNode, child_graphs: Vec<RetainedObjects>) -> Option<NodeRecord> {
-        self.records().insert(node.addr(), NodeRecord { child_graphs, ..NodeRecord::default() })
+        self.locked_records().insert(node.addr(), NodeRecord { child_graphs, ..NodeRecord::default() })
     }
 
     /// The records of the one graph inside a node.
     pub(super) fn child_graphs(&self, node: CUgraphNode) -> RetainedObjects {
-        let mut records = self.records();
+        let mut records = self.locked_records();
         let child_graphs = &mut records.entry(node.addr()).or_default().child_graphs;
         if child_graphs.is_empty() {
             child_graphs.push(RetainedObjects::default());
@@ -58,34 +58,34 @@ impl RetainedObjects {
     }
 
     /// Starts a new, empty record of a node.
-    pub(super) fn take(&self, node: CUgraphNode) -> Option<NodeRecord> {
-        self.records().remove(&node.addr())
+    pub(super) fn replace_record(&self, node: CUgraphNode) -> Option<NodeRecord> {
+        self.locked_records().remove(&node.addr())
     }
 
     /// How a kernel node was described.
-    pub(super) fn kernel(&self, node: CUgraphNode) -> Option<Arc<KernelNode>> {
-        self.records().get(&node.addr()).and_then(|record| record.kernel.clone())
+    pub(super) fn kernel_of_node(&self, node: CUgraphNode) -> Option<Arc<KernelNode>> {
+        self.locked_records().get(&node.addr()).and_then(|record| record.kernel.clone())
     }
 
     /// The same objects in a container of its own, which later changes of this one do not reach.
-    pub(super) fn snapshot(&self) -> RetainedObjects {
-        let mut records = self.records().clone();
+    pub(super) fn clone_records(&self) -> RetainedObjects {
+        let mut records = self.locked_records().clone();
         for record in records.values_mut() {
-            record.child_graphs.iter_mut().for_each(|child_graphs| *child_graphs = child_graphs.snapshot());
+            record.child_graphs.iter_mut().for_each(|child_graphs| *child_graphs = child_graphs.clone_records());
         }
         RetainedObjects(Arc::new(Mutex::new(records)))
     }
 
     /// Keeps all of `other` too, for no node in particular; gives what was there before.
     pub(super) fn replace_all(&self, other: RetainedObjects) -> HashMap<usize, NodeRecord> {
-        let mut records = self.records();
+        let mut records = self.locked_records();
         let all = NodeRecord { child_graphs: vec![other], ..NodeRecord::default() };
         std::mem::replace(&mut *records, HashMap::from([(0, all)]))
     }
 
     /// Takes everything.
     pub(super) fn take_all(&self) -> HashMap<usize, NodeRecord> {
-        std::mem::take(&mut *self.records())
+        std::mem::take(&mut *self.locked_records())
     }
 }
 
@@ -107,11 +107,11 @@ impl StreamPoint {
 }
 
 /// What has to happen, and what may go then.
-type Retired = (Vec<StreamPoint>, Box<dyn Any + Send>);
+type RetiredObjects = (Vec<StreamPoint>, Box<dyn Any + Send>);
 
 /// Objects of launches that may still run.
-static WAITING: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
-static N_WAITING: AtomicUsize = AtomicUsize::new(0);
+static RETIRED_OBJECTS: Mutex<Vec<RetiredObjects>> = Mutex::new(Vec::new());
+static N_RETIRED: AtomicUsize = AtomicUsize::new(0);
 
 fn is_busy(stream: Option<&Stream>) -> bool {
     match stream {
@@ -134,26 +134,26 @@ fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
 }
 
 /// Drops `objects` when the work that is now in these streams is done.
-pub(super) fn retire(objects: impl Any + Send, streams: &[Option<Stream>]) {
+pub(super) fn drop_after_streams(objects: impl Any + Send, streams: &[Option<Stream>]) {
     let points: Vec<StreamPoint> = streams.iter().filter_map(|stream| stream_point_of(stream.as_ref())).collect();
     if points.is_empty() {
         drop(objects);
     } else {
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = RETIRED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((points, Box::new(objects)));
-        N_WAITING.store(waiting.len(), Ordering::Relaxed);
+        N_RETIRED.store(waiting.len(), Ordering::Relaxed);
     }
     release_passed();
 }
 
 /// Drops what nothing uses any more.
 pub(super) fn release_passed() {
-    if N_WAITING.load(Ordering::Relaxed) == 0 {
+    if N_RETIRED.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = RETIRED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
     let done: Vec<_> = waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::is_passed)).collect();
-    N_WAITING.store(waiting.len(), Ordering::Relaxed);
+    N_RETIRED.store(waiting.len(), Ordering::Relaxed);
     // Dropped without the lock: an object's own drop may run any code.
     drop(waiting);
     drop(done);

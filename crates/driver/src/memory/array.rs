@@ -3,12 +3,12 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::memory::reclaim::with_retries;
-use crate::stream::closed;
+use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-struct Inner {
+struct ArrayInner {
     ctx: Context,
     handle: CUarray,
     owned: bool,
@@ -19,7 +19,7 @@ struct Inner {
 
 /// An array. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct Array(Arc<Inner>);
+pub struct Array(Arc<ArrayInner>);
 
 impl std::fmt::Debug for Array {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,11 +29,11 @@ impl std::fmt::Debug for Array {
 
 impl Array {
     fn from_parts(ctx: Context, handle: CUarray, owned: bool) -> Self {
-        Self(Arc::new(Inner { ctx, handle, owned, freed: AtomicBool::new(false), parent: None }))
+        Self(Arc::new(ArrayInner { ctx, handle, owned, freed: AtomicBool::new(false), parent: None }))
     }
 
-    fn create(create: impl Fn(&DriverTable, *mut CUarray) -> Result<()>) -> Result<Self> {
-        let ctx = Context::require()?;
+    fn create_with(create: impl Fn(&DriverTable, *mut CUarray) -> Result<()>) -> Result<Self> {
+        let ctx = Context::current_or_error()?;
         let table = ctx.live_table("cuArrayCreate")?;
         let handle = with_retries(ctx.device(), || {
             let mut handle = CUarray::null();
@@ -46,13 +46,13 @@ impl Array {
     /// Creates a 1-D (height 0) or 2-D array in the current context.
     pub fn new_2d(descriptor: &CUDA_ARRAY_DESCRIPTOR) -> Result<Self> {
         // SAFETY: one handle is written, one structure read.
-        Self::create(|table, handle| unsafe { call!(table, cuArrayCreate(handle, descriptor)) })
+        Self::create_with(|table, handle| unsafe { call!(table, cuArrayCreate(handle, descriptor)) })
     }
 
     /// Creates an array of up to three dimensions, layered or cubic, in the current context.
     pub fn new_3d(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<Self> {
         // SAFETY: one handle is written, one structure read.
-        Self::create(|table, handle| unsafe { call!(table, cuArray3DCreate(handle, descriptor)) })
+        Self::create_with(|table, handle| unsafe { call!(table, cuArray3DCreate(handle, descriptor)) })
     }
 
     /// Wraps an array that something else owns, in the current context.
@@ -60,7 +60,7 @@ impl Array {
     /// # Safety
     /// `handle` must be an array of the current context's driver and outlive all uses.
     pub unsafe fn from_external(handle: CUarray) -> Result<Self> {
-        Ok(Self::from_parts(Context::require()?, handle, false))
+        Ok(Self::from_parts(Context::current_or_error()?, handle, false))
     }
 
     /// The driver's handle.
@@ -118,12 +118,12 @@ impl Array {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("array::free", code, "it was freed before"));
         }
-        self.0.ctx.cleanup(|table| self.0.release(table))
+        self.0.ctx.free_in_context(|table| self.0.destroy_array(table))
     }
 }
 
-impl Inner {
-    fn release(&self, table: &DriverTable) -> Result<()> {
+impl ArrayInner {
+    fn destroy_array(&self, table: &DriverTable) -> Result<()> {
         if !self.owned {
             return Ok(());
         }
@@ -132,10 +132,10 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ArrayInner {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.release(table));
+            self.ctx.drop_resource(|table| self.destroy_array(table));
         }
     }
 }
@@ -159,7 +159,7 @@ impl std::fmt::Debug for MipmappedArray {
 impl MipmappedArray {
     /// Creates one with at most `n_levels` levels in the current context.
     pub fn new(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let handle = with_retries(ctx.device(), || {
             let mut handle = CUmipmappedArray::null();
             // SAFETY: one handle is written, one structure read.
@@ -175,12 +175,12 @@ impl MipmappedArray {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `freed`.
-        self.0.ctx.cleanup(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.0.handle)) })
     }
 
     /// An error once it was closed.
     fn check_open(&self, call: &'static str) -> Result<()> {
-        if self.0.freed.load(Ordering::Acquire) { Err(closed(call, "mipmapped array")) } else { Ok(()) }
+        if self.0.freed.load(Ordering::Acquire) { Err(closed_error(call, "mipmapped array")) } else { Ok(()) }
     }
 
     /// The array of a level, 0 being the largest.
@@ -191,7 +191,7 @@ impl MipmappedArray {
         unsafe { call_in!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
         let ctx = self.0.ctx.clone();
         let parent = Some(self.clone());
-        let inner = Inner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent };
+        let inner = ArrayInner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent };
         Ok(Array(Arc::new(inner)))
     }
 

@@ -4,8 +4,8 @@
 use crate::context::{Context, current_table};
 use crate::error::Result;
 use crate::memory::diagnosis::address_error;
-use crate::memory::owner::check_owner;
-use crate::memory::staging::{Transfer, try_staged};
+use crate::memory::owner::check_accessible;
+use crate::memory::staging::{StagedTransfer, try_staged};
 use crate::stream::{Stream, current_with};
 use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 
@@ -15,7 +15,7 @@ use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 /// # Safety
 /// `dst` must be valid for `src.len()` bytes in the current context.
 pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
-    let transfer = Transfer::ToDevice { dst, src: src.as_ptr() };
+    let transfer = StagedTransfer::ToDevice { dst, src: src.as_ptr() };
     // SAFETY: the caller's promise; null is the legacy default stream, which plain copies are ordered by.
     if let Some(result) = unsafe { try_staged(transfer, src.len(), CUstream::null()) } {
         return result;
@@ -31,14 +31,14 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
 /// # Safety
 /// `src` must be valid for `dst.len()` bytes in the current context.
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
-    let transfer = Transfer::ToHost { dst: dst.as_mut_ptr(), src };
+    let transfer = StagedTransfer::ToHost { dst: dst.as_mut_ptr(), src };
     // SAFETY: as in `memcpy_htod`.
     if let Some(result) = unsafe { try_staged(transfer, dst.len(), CUstream::null()) } {
         return result;
     }
     let table = current_table("cuMemcpyDtoH")?;
     let ctx = Context::current();
-    let waited = ctx.as_ref().map(|ctx| (ctx.queue(), ctx.queue().before_wait()));
+    let waited = ctx.as_ref().map(|ctx| (ctx.launch_queue(), ctx.launch_queue().before_wait()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
     address_error(table, result, &[("src", src, dst.len())])?;
@@ -54,7 +54,7 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
 /// As [`memcpy_htod`].
 pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Stream) -> Result<()> {
     let (_, handle) = current_with("cuMemcpyHtoDAsync", Some(stream))?;
-    let transfer = Transfer::ToDevice { dst, src: src.as_ptr() };
+    let transfer = StagedTransfer::ToDevice { dst, src: src.as_ptr() };
     // SAFETY: the caller's promise; the stream is one of the current context's driver.
     unsafe {
         if let Some(result) = try_staged(transfer, src.len(), handle) {
@@ -71,7 +71,7 @@ pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Strea
 /// As [`memcpy_dtoh`].
 pub unsafe fn memcpy_dtoh_in_stream(dst: &mut [u8], src: CUdeviceptr, stream: &Stream) -> Result<()> {
     let (_, handle) = current_with("cuMemcpyDtoHAsync", Some(stream))?;
-    let transfer = Transfer::ToHost { dst: dst.as_mut_ptr(), src };
+    let transfer = StagedTransfer::ToHost { dst: dst.as_mut_ptr(), src };
     // SAFETY: as in `memcpy_htod_in_stream`.
     unsafe {
         if let Some(result) = try_staged(transfer, dst.len(), handle) {
@@ -170,7 +170,7 @@ pub unsafe fn memcpy_peer(
     src_ctx: Option<&Context>,
     nbytes: usize,
 ) -> Result<()> {
-    let (dst_ctx, src_ctx) = peers("cuMemcpyPeer", (dst, dst_ctx), (src, src_ctx))?;
+    let (dst_ctx, src_ctx) = peer_copy_contexts("cuMemcpyPeer", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let table = current_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
@@ -190,7 +190,7 @@ pub unsafe fn memcpy_peer_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
-    let (dst_ctx, src_ctx) = peers("cuMemcpyPeerAsync", (dst, dst_ctx), (src, src_ctx))?;
+    let (dst_ctx, src_ctx) = peer_copy_contexts("cuMemcpyPeerAsync", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
     let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
@@ -199,16 +199,16 @@ pub unsafe fn memcpy_peer_async(
 }
 
 /// An end of a copy between contexts, and the context that was named for it.
-type End<'a> = (CUdeviceptr, Option<&'a Context>);
+type PeerCopyEnd<'a> = (CUdeviceptr, Option<&'a Context>);
 
-fn peers(call: &'static str, dst: End<'_>, src: End<'_>) -> Result<(Context, Context)> {
-    let pick = |name: &str, (ptr, ctx): End<'_>| match ctx {
+fn peer_copy_contexts(call: &'static str, dst: PeerCopyEnd<'_>, src: PeerCopyEnd<'_>) -> Result<(Context, Context)> {
+    let pick = |name: &str, (ptr, ctx): PeerCopyEnd<'_>| match ctx {
         Some(ctx) => {
             ctx.check_same_table(call)?;
-            check_owner(call, name, ptr, ctx)?;
+            check_accessible(call, name, ptr, ctx)?;
             Ok(ctx.clone())
         }
-        None => Context::require(),
+        None => Context::current_or_error(),
     };
     Ok((pick("dest", dst)?, pick("src", src)?))
 }

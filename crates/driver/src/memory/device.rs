@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory::diagnosis::{address_error, allocation_error};
 use crate::memory::memory_pool::{DriverPool, made_current};
 use crate::memory::reclaim::{self, with_retries};
-use crate::stream::{Stream, handle_for};
+use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -29,8 +29,8 @@ pub fn mem_alloc(nbytes: usize) -> Result<DeviceAllocation> {
 /// Allocates rows of `width` bytes, each row aligned for accesses of `access_size` (4, 8 or 16)
 /// bytes: `(allocation, pitch)`.
 pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<(DeviceAllocation, usize)> {
-    let ctx = Context::require()?;
-    let (ptr, pitch) = allocate(&ctx, "cuMemAllocPitch", width.saturating_mul(height), |table| {
+    let ctx = Context::current_or_error()?;
+    let (ptr, pitch) = allocate_with_retry(&ctx, "cuMemAllocPitch", width.saturating_mul(height), |table| {
         let (mut ptr, mut pitch) = (0, 0);
         let out = (&raw mut ptr, &raw mut pitch);
         // SAFETY: writes a pointer and a size.
@@ -39,7 +39,7 @@ pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<
     })
     .map_err(|error| explain_pitch(error, width, height, access_size))?;
     let nbytes = pitch.saturating_mul(height);
-    Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc), pitch))
+    Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc), pitch))
 }
 
 #[cold]
@@ -75,7 +75,7 @@ pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
 }
 
 /// Runs an allocating call in a context, again when memory was short and some could be made free.
-fn allocate<T>(
+fn allocate_with_retry<T>(
     ctx: &Context,
     call: &'static str,
     nbytes: usize,
@@ -87,7 +87,7 @@ fn allocate<T>(
 
 /// How memory came here, and so how it is given back.
 #[derive(Debug)]
-enum Origin {
+enum AllocationOrigin {
     Alloc,
     /// In the order of a stream, or of the default stream; from a pool that is held until it is freed.
     AllocAsync(Option<Stream>, Mutex<Option<Arc<DriverPool>>>),
@@ -100,32 +100,32 @@ pub struct DeviceAllocation {
     ctx: Context,
     ptr: CUdeviceptr,
     nbytes: usize,
-    origin: Origin,
+    origin: AllocationOrigin,
     freed: AtomicBool,
 }
 
 impl DeviceAllocation {
-    fn from_parts(ctx: Context, ptr: CUdeviceptr, nbytes: usize, origin: Origin) -> Self {
+    fn from_parts(ctx: Context, ptr: CUdeviceptr, nbytes: usize, origin: AllocationOrigin) -> Self {
         Self { ctx, ptr, nbytes, origin, freed: AtomicBool::new(false) }
     }
 
     /// Allocates in the current context. Zero bytes are an error of the driver.
     pub fn new(nbytes: usize) -> Result<Self> {
-        let ctx = Context::require()?;
-        let ptr = allocate(&ctx, "cuMemAlloc", nbytes, |table| {
+        let ctx = Context::current_or_error()?;
+        let ptr = allocate_with_retry(&ctx, "cuMemAlloc", nbytes, |table| {
             let mut ptr = 0;
             // SAFETY: writes one pointer.
             unsafe { call!(table, cuMemAlloc(&raw mut ptr, nbytes)) }?;
             Ok(ptr)
         })?;
-        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::Alloc))
+        Ok(Self::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc))
     }
 
     /// Allocates in stream order, which is much cheaper than [`DeviceAllocation::new`] on a real
     /// device. The memory may be used by work in `stream` (`None` is the default stream of the current
     /// context), and by other work that waits for it; it is freed in the order of the same stream.
     pub fn new_async(nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
-        Self::ordered("cuMemAllocAsync", nbytes, stream, made_current, |table, ptr, stream| {
+        Self::new_stream_ordered("cuMemAllocAsync", nbytes, stream, made_current, |table, ptr, stream| {
             // SAFETY: writes one pointer; the stream is alive.
             unsafe { call!(table, cuMemAllocAsync(ptr, nbytes, stream)) }
         })
@@ -134,7 +134,7 @@ impl DeviceAllocation {
     /// [`DeviceAllocation::new_async`] from a pool.
     pub(super) fn from_pool(pool: Arc<DriverPool>, nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
         let handle = pool.handle();
-        Self::ordered(
+        Self::new_stream_ordered(
             "cuMemAllocFromPoolAsync",
             nbytes,
             stream,
@@ -146,7 +146,7 @@ impl DeviceAllocation {
         )
     }
 
-    fn ordered(
+    fn new_stream_ordered(
         call: &'static str,
         nbytes: usize,
         stream: Option<&Stream>,
@@ -155,8 +155,8 @@ impl DeviceAllocation {
     ) -> Result<Self> {
         let entered = if stream.is_none() { Stream::current() } else { None };
         let stream = stream.or(entered.as_ref());
-        let ctx = stream.map_or_else(Context::require, |stream| Ok(stream.context().clone()))?;
-        let handle = handle_for(call, ctx.live_table(call)?, stream)?;
+        let ctx = stream.map_or_else(Context::current_or_error, |stream| Ok(stream.context().clone()))?;
+        let handle = checked_stream_handle(call, ctx.live_table(call)?, stream)?;
         if nbytes == 0 {
             // Drivers give address 0 for this; memory of no bytes is an error in every other call.
             let detail = "nbytes is 0; expected at least 1";
@@ -164,19 +164,24 @@ impl DeviceAllocation {
         }
         let pool = pool_on(ctx.device());
         let ptr = ctx.with_current(|| {
-            allocate(&ctx, call, nbytes, |table| {
+            allocate_with_retry(&ctx, call, nbytes, |table| {
                 let mut ptr = 0;
                 ask(table, &raw mut ptr, handle)?;
                 Ok(ptr)
             })
         })?;
-        Ok(Self::from_parts(ctx, ptr, nbytes, Origin::AllocAsync(stream.cloned(), Mutex::new(pool))))
+        Ok(Self::from_parts(ctx, ptr, nbytes, AllocationOrigin::AllocAsync(stream.cloned(), Mutex::new(pool))))
     }
 
     /// Memory that belongs to another process, whose pool this process imported.
-    pub(super) fn imported(ctx: Context, ptr: CUdeviceptr, pool: Arc<DriverPool>) -> Result<Self> {
+    pub(super) fn from_imported(ctx: Context, ptr: CUdeviceptr, pool: Arc<DriverPool>) -> Result<Self> {
         let (base, size) = mem_get_address_range(ptr)?;
-        Ok(Self::from_parts(ctx, ptr, size - (ptr - base) as usize, Origin::AllocAsync(None, Mutex::new(Some(pool)))))
+        Ok(Self::from_parts(
+            ctx,
+            ptr,
+            size - (ptr - base) as usize,
+            AllocationOrigin::AllocAsync(None, Mutex::new(Some(pool))),
+        ))
     }
 
     /// The address of the first byte.
@@ -206,8 +211,8 @@ impl DeviceAllocation {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
-        let result = self.ctx.cleanup(|table| self.release(table));
-        self.leave_pool();
+        let result = self.ctx.free_in_context(|table| self.free_in_driver(table));
+        self.release_pool();
         result
     }
 
@@ -215,43 +220,44 @@ impl DeviceAllocation {
     /// hook. For owners that must not hold a lock of theirs while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
-            self.ctx.drop_resource(|table| self.release(table));
-            self.leave_pool();
+            self.ctx.drop_resource(|table| self.free_in_driver(table));
+            self.release_pool();
         }
     }
 
     /// Frees memory that was allocated in stream order once `stream` has passed its present work. The
     /// memory must not be in use by other streams then.
     pub fn free_async(&self, stream: Option<&Stream>) -> Result<()> {
-        if !matches!(self.origin, Origin::AllocAsync(..)) {
+        if !matches!(self.origin, AllocationOrigin::AllocAsync(..)) {
             let detail = "the memory was not allocated in stream order";
             return Err(Error::new("cuMemFreeAsync", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
         }
-        let stream = handle_for("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
+        let stream = checked_stream_handle("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
         if self.freed.swap(true, Ordering::AcqRel) {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
-        let result = self.ctx.cleanup(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) });
-        self.leave_pool();
+        let result = self.ctx.free_in_context(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) });
+        self.release_pool();
         result
     }
 
     /// Lets go of the pool, for memory that was freed.
-    fn leave_pool(&self) {
-        if let Origin::AllocAsync(_, pool) = &self.origin {
+    fn release_pool(&self) {
+        if let AllocationOrigin::AllocAsync(_, pool) = &self.origin {
             pool.lock().unwrap_or_else(|e| e.into_inner()).take();
         }
     }
 
-    fn release(&self, table: &DriverTable) -> Result<()> {
+    fn free_in_driver(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
         unsafe {
             match &self.origin {
-                Origin::Alloc => call!(table, cuMemFree(self.ptr)),
-                Origin::AllocAsync(stream, _) => {
-                    let own = stream.as_ref().map(|stream| handle_for("cuMemFreeAsync", table, Some(stream)));
+                AllocationOrigin::Alloc => call!(table, cuMemFree(self.ptr)),
+                AllocationOrigin::AllocAsync(stream, _) => {
+                    let own =
+                        stream.as_ref().map(|stream| checked_stream_handle("cuMemFreeAsync", table, Some(stream)));
                     match own {
                         None => call!(table, cuMemFreeAsync(self.ptr, CUstream::null())),
                         Some(Ok(stream)) => call!(table, cuMemFreeAsync(self.ptr, stream)),
@@ -259,26 +265,26 @@ impl DeviceAllocation {
                         Some(Err(_)) => call!(table, cuMemFree(self.ptr)),
                     }
                 }
-                Origin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
+                AllocationOrigin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
             }
         }
     }
 
     /// Copies host bytes to `offset`; waits until they are there.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
-        let dst = self.range("cuMemcpyHtoD", offset, src.len())?;
-        // SAFETY: both ranges are valid for the length, which `range` checked.
-        self.ctx.hold_current(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
+        let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
+        // SAFETY: both ranges are valid for the length, which `checked_range` checked.
+        self.ctx.current_in_driver(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
-        let src = self.range("cuMemcpyDtoH", offset, dst.len())?;
-        // SAFETY: both ranges are valid for the length, which `range` checked.
-        self.ctx.hold_current(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
+        let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
+        // SAFETY: both ranges are valid for the length, which `checked_range` checked.
+        self.ctx.current_in_driver(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
     }
 
-    fn range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
+    fn checked_range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
         let end = offset.checked_add(nbytes).filter(|end| *end <= self.nbytes);
         if end.is_none() || self.is_freed() {
             let detail = if self.is_freed() {
@@ -295,7 +301,7 @@ impl DeviceAllocation {
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.release(table));
+            self.ctx.drop_resource(|table| self.free_in_driver(table));
         }
     }
 }
@@ -307,15 +313,15 @@ pub struct ManagedAllocation(DeviceAllocation);
 impl ManagedAllocation {
     /// Allocates in the current context; `flags` as `CUmemAttach_flags`, 0 meaning `GLOBAL`.
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let flags = if flags == 0 { CU_MEM_ATTACH_GLOBAL.0 } else { flags };
-        let ptr = allocate(&ctx, "cuMemAllocManaged", nbytes, |table| {
+        let ptr = allocate_with_retry(&ctx, "cuMemAllocManaged", nbytes, |table| {
             let mut ptr = 0;
             // SAFETY: writes one pointer.
             unsafe { call!(table, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
             Ok(ptr)
         })?;
-        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Alloc)))
+        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc)))
     }
 
     /// The memory as the device sees it.
@@ -336,7 +342,7 @@ impl ManagedAllocation {
     /// Attaches the memory to a stream, or to all or to the host, by `flags`.
     pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
         let table = self.0.ctx.live_table("cuStreamAttachMemAsync")?;
-        let stream = handle_for("cuStreamAttachMemAsync", table, stream)?;
+        let stream = checked_stream_handle("cuStreamAttachMemAsync", table, stream)?;
         // SAFETY: memory and stream are alive; length 0 means the whole allocation.
         unsafe { call!(table, cuStreamAttachMemAsync(stream, self.0.ptr, 0, flags)) }
     }
@@ -354,13 +360,13 @@ pub struct IpcMemory(DeviceAllocation);
 impl IpcMemory {
     /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`; `flags` as `CUipcMem_flags`.
     pub fn open(bytes: [u8; 64], flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let handle = CUipcMemHandle { reserved: bytes.map(|b| b as c_char) };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
         unsafe { call_in!(ctx, cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
         let nbytes = mem_get_address_range(ptr).map_or(0, |(base, size)| size - (ptr - base) as usize);
-        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, Origin::Ipc)))
+        Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Ipc)))
     }
 
     /// The memory as an allocation; its size is that of the other process's allocation.

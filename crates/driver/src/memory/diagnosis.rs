@@ -24,24 +24,24 @@ pub(crate) fn allocation_error(table: &DriverTable, error: Error, nbytes: usize)
 }
 
 /// An address that a call was given, under the name that the caller knows it by.
-pub(crate) type Given = (&'static str, CUdeviceptr, usize);
+pub(crate) type GivenAddress = (&'static str, CUdeviceptr, usize);
 
 /// A call with wrong addresses, with what is wrong with them.
-pub(crate) fn address_error(table: &DriverTable, result: Result<()>, given: &[Given]) -> Result<()> {
+pub(crate) fn address_error(table: &DriverTable, result: Result<()>, given: &[GivenAddress]) -> Result<()> {
     result.map_err(|error| explain_addresses(table, error, given))
 }
 
 #[cold]
-fn explain_addresses(table: &DriverTable, error: Error, given: &[Given]) -> Error {
+fn explain_addresses(table: &DriverTable, error: Error, given: &[GivenAddress]) -> Error {
     if !matches!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE | CUresult::CUDA_ERROR_NOT_FOUND) {
         return error;
     }
-    let reasons: Vec<String> = given.iter().filter_map(|given| reason(table, *given)).collect();
+    let reasons: Vec<String> = given.iter().filter_map(|given| address_fault_reason(table, *given)).collect();
     if reasons.is_empty() { error } else { error.with_detail(reasons.join("; ")) }
 }
 
 /// What is wrong with an address, if it can be seen.
-fn reason(table: &DriverTable, (name, address, nbytes): Given) -> Option<String> {
+fn address_fault_reason(table: &DriverTable, (name, address, nbytes): GivenAddress) -> Option<String> {
     let (mut base, mut size) = (0, 0);
     // SAFETY: writes a pointer and a size; the driver checks the address.
     if unsafe { call!(table, cuMemGetAddressRange(&raw mut base, &raw mut size, address)) }.is_err() {

@@ -24,7 +24,7 @@ pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -
 }
 
 /// The number that stands for a device, or for the host.
-fn place(call: &'static str, table: &DriverTable, device: Option<&Device>) -> Result<CUdevice> {
+fn location_number(call: &'static str, table: &DriverTable, device: Option<&Device>) -> Result<CUdevice> {
     match device {
         None => Ok(CU_DEVICE_CPU),
         Some(device) if device.table() == table => Ok(device.handle()),
@@ -39,7 +39,7 @@ fn place(call: &'static str, table: &DriverTable, device: Option<&Device>) -> Re
 /// is the host. The results of programs do not depend on advice.
 pub fn mem_advise(ptr: CUdeviceptr, nbytes: usize, advice: CUmem_advise, device: Option<&Device>) -> Result<()> {
     let table = crate::context::current_table("cuMemAdvise")?;
-    let device = place("cuMemAdvise", table, device)?;
+    let device = location_number("cuMemAdvise", table, device)?;
     // The form of CUDA 8, which every driver has, knows all that is needed here.
     // SAFETY: plain values; the driver checks the range.
     let result = unsafe { retry_if_context_displaced!(table, cuMemAdvise_v1(ptr, nbytes, advice, device)) };
@@ -54,7 +54,7 @@ pub fn mem_prefetch_async(
     stream: Option<&Stream>,
 ) -> Result<()> {
     let (table, stream) = current_with("cuMemPrefetchAsync", stream)?;
-    let device = place("cuMemPrefetchAsync", table, device)?;
+    let device = location_number("cuMemPrefetchAsync", table, device)?;
     // SAFETY: plain values; the driver checks the range.
     let result = unsafe { retry_if_context_displaced!(table, cuMemPrefetchAsync_v1(ptr, nbytes, device, stream)) };
     address_error(table, result.map_err(|e| Error { call: "cuMemPrefetchAsync", ..e }), &[("ptr", ptr, nbytes)])

@@ -17,7 +17,7 @@ fn freed_twice(call: &'static str) -> Error {
 fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
-    ctx.hold_current(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
+    ctx.current_in_driver(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
     Ok(ptr)
 }
 
@@ -48,14 +48,14 @@ impl HostAllocation {
     /// Allocates in the current context; `flags` as `CU_MEMHOSTALLOC_*`. The contents are
     /// unspecified.
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         let table = ctx.live_table("cuMemHostAlloc")?;
-        let ptr = with_retries(ctx.device(), || Self::allocate(table, nbytes, flags))?;
+        let ptr = with_retries(ctx.device(), || Self::allocate_page_locked(table, nbytes, flags))?;
         Ok(Self { ctx, ptr, nbytes, freed: AtomicBool::new(false) })
     }
 
     /// The allocation itself, in the context that is current in the driver.
-    pub(crate) fn allocate(table: &DriverTable, nbytes: usize, flags: u32) -> Result<*mut u8> {
+    pub(crate) fn allocate_page_locked(table: &DriverTable, nbytes: usize, flags: u32) -> Result<*mut u8> {
         let mut ptr: *mut c_void = std::ptr::null_mut();
         // SAFETY: writes one pointer.
         unsafe { call!(table, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }.map_err(|error| match error.code {
@@ -91,7 +91,7 @@ impl HostAllocation {
     /// hook. For owners that must not hold a lock of theirs while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
-            self.ctx.drop_resource(|table| self.release(table));
+            self.ctx.drop_resource(|table| self.free_page_locked(table));
         }
     }
 
@@ -113,10 +113,10 @@ impl HostAllocation {
         if self.freed.swap(true, Ordering::AcqRel) {
             return Err(freed_twice("pagelocked_host_allocation::free"));
         }
-        self.ctx.cleanup(|table| self.release(table))
+        self.ctx.free_in_context(|table| self.free_page_locked(table))
     }
 
-    fn release(&self, table: &DriverTable) -> Result<()> {
+    fn free_page_locked(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
         unsafe { call!(table, cuMemFreeHost(self.ptr.cast())) }
     }
@@ -125,7 +125,7 @@ impl HostAllocation {
 impl Drop for HostAllocation {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.release(table));
+            self.ctx.drop_resource(|table| self.free_page_locked(table));
         }
     }
 }
@@ -212,7 +212,7 @@ impl RegisteredHost {
     /// # Safety
     /// The memory must stay allocated as long as this object lives.
     pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
-        let ctx = Context::require()?;
+        let ctx = Context::current_or_error()?;
         // SAFETY: the caller's promise.
         unsafe { call_in!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }.map_err(|error| match error.detail {
             Some(_) => error,
@@ -248,10 +248,10 @@ impl RegisteredHost {
             let detail = "it was unregistered before";
             return Err(Error::new("registered_host_memory::unregister", code, detail));
         }
-        self.ctx.cleanup(|table| self.release(table))
+        self.ctx.free_in_context(|table| self.unregister_range(table))
     }
 
-    fn release(&self, table: &DriverTable) -> Result<()> {
+    fn unregister_range(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: registered by this object, and the flag lets only one call come here.
         unsafe { call!(table, cuMemHostUnregister(self.ptr.cast())) }
     }
@@ -260,7 +260,7 @@ impl RegisteredHost {
 impl Drop for RegisteredHost {
     fn drop(&mut self) {
         if !*self.unregistered.get_mut() {
-            self.ctx.drop_resource(|table| self.release(table));
+            self.ctx.drop_resource(|table| self.unregister_range(table));
         }
     }
 }

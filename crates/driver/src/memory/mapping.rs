@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::{in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim::with_retries;
-use crate::{drivers, process};
+use crate::{loaded_drivers, process};
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub enum AccessRights {
 
 impl AccessRights {
     /// As the driver says it.
-    pub fn flags(self) -> CUmemAccess_flags {
+    pub fn to_driver_flags(self) -> CUmemAccess_flags {
         match self {
             Self::None => CU_MEM_ACCESS_FLAGS_PROT_NONE,
             Self::Read => CU_MEM_ACCESS_FLAGS_PROT_READ,
@@ -38,10 +38,10 @@ impl AccessRights {
 
     /// What flags of the driver say, `None` if they say something else.
     pub fn from_flags(flags: u32) -> Option<Self> {
-        [Self::None, Self::Read, Self::ReadWrite].into_iter().find(|rights| rights.flags().0 == flags)
+        [Self::None, Self::Read, Self::ReadWrite].into_iter().find(|rights| rights.to_driver_flags().0 == flags)
     }
 
-    pub(super) fn of(flags: CUmemAccess_flags) -> Self {
+    pub(super) fn from_driver_flags(flags: CUmemAccess_flags) -> Self {
         match flags {
             CU_MEM_ACCESS_FLAGS_PROT_NONE => Self::None,
             CU_MEM_ACCESS_FLAGS_PROT_READ => Self::Read,
@@ -60,13 +60,13 @@ pub(super) fn take_fd(call: &'static str, fd: c_int) -> Result<OwnedFd> {
 }
 
 /// Reports a failed clean-up, unless there was nothing to clean up any more.
-fn report(result: Result<()>) {
+fn report_cleanup_failure(result: Result<()>) {
     if let Err(error) = result {
-        drivers::report_cleanup(&error);
+        loaded_drivers::report_cleanup(&error);
     }
 }
 
-fn properties(device: &Device, exportable: bool) -> CUmemAllocationProp {
+fn allocation_properties(device: &Device, exportable: bool) -> CUmemAllocationProp {
     let handle_types = if exportable { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR } else { CU_MEM_HANDLE_TYPE_NONE };
     CUmemAllocationProp {
         type_: CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -79,7 +79,7 @@ fn properties(device: &Device, exportable: bool) -> CUmemAllocationProp {
 /// Sizes and offsets of physical memory on a device are multiples of this many bytes.
 pub fn mem_granularity(device: &Device) -> Result<usize> {
     let mut granularity = 0;
-    let (props, option) = (properties(device, false), CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    let (props, option) = (allocation_properties(device, false), CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     // SAFETY: one size is written, one structure read.
     unsafe { call!(device.table(), cuMemGetAllocationGranularity(&raw mut granularity, &raw const props, option)) }?;
     Ok(granularity)
@@ -106,7 +106,7 @@ impl PhysicalMemory {
     /// can go to another process as a file descriptor.
     pub fn new(device: Device, nbytes: usize, exportable: bool) -> Result<Self> {
         let nbytes = nbytes.checked_next_multiple_of(mem_granularity(&device)?.max(1)).unwrap_or(usize::MAX);
-        let props = properties(&device, exportable);
+        let props = allocation_properties(&device, exportable);
         let handle = with_retries(device, || {
             let mut handle = 0;
             // SAFETY: one handle is written, one structure read.
@@ -151,7 +151,7 @@ impl Drop for PhysicalInner {
     fn drop(&mut self) {
         if !process::is_forked_or_exiting() {
             // SAFETY: this is the last use of the handle.
-            report(unsafe { call!(self.device.table(), cuMemRelease(self.handle)) });
+            report_cleanup_failure(unsafe { call!(self.device.table(), cuMemRelease(self.handle)) });
         }
     }
 }
@@ -220,7 +220,7 @@ impl Drop for RangeInner {
     fn drop(&mut self) {
         if !process::is_forked_or_exiting() {
             // SAFETY: nothing is mapped here any more, since mappings hold their range.
-            report(unsafe { call!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
+            report_cleanup_failure(unsafe { call!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
         }
     }
 }
@@ -262,19 +262,19 @@ impl Mapping {
 
     /// Says what a device may do with the memory at these addresses.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
-        self.live("cuMemSetAccess")?;
-        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
+        self.check_mapped("cuMemSetAccess")?;
+        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.to_driver_flags() };
         // SAFETY: the mapping exists, one structure is read.
         unsafe { call!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const desc, 1)) }
     }
 
     /// What a device may do with the memory at these addresses.
     pub fn access(&self, device: &Device) -> Result<AccessRights> {
-        self.live("cuMemGetAccess")?;
+        self.check_mapped("cuMemGetAccess")?;
         let (mut flags, location) = (0u64, location_of(device));
         // SAFETY: the mapping exists, one value is written.
         unsafe { call!(self.range.0.table, cuMemGetAccess(&raw mut flags, &raw const location, self.ptr)) }?;
-        Ok(AccessRights::of(CUmemAccess_flags(flags as u32)))
+        Ok(AccessRights::from_driver_flags(CUmemAccess_flags(flags as u32)))
     }
 
     /// Waits for the work of the current context and undoes the mapping: the driver would not wait, and kernels
@@ -288,17 +288,17 @@ impl Mapping {
             // What failed before, or that there is no context, is not this call's to report.
             let _ = Context::synchronize();
         }
-        self.release()
+        self.unmap_range()
     }
 
-    fn live(&self, call: &'static str) -> Result<()> {
+    fn check_mapped(&self, call: &'static str) -> Result<()> {
         if self.is_unmapped() {
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the mapping was undone"));
         }
         Ok(())
     }
 
-    fn release(&self) -> Result<()> {
+    fn unmap_range(&self) -> Result<()> {
         if process::is_forked_or_exiting() {
             return Ok(());
         }
@@ -310,7 +310,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !*self.unmapped.get_mut() {
-            report(in_relaxed_mode(|| self.release()));
+            report_cleanup_failure(in_relaxed_mode(|| self.unmap_range()));
         }
     }
 }

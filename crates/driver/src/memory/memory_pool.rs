@@ -25,12 +25,12 @@ pub(super) struct DriverPool {
 }
 
 /// The pools that were made here.
-static MADE: Mutex<Vec<Weak<DriverPool>>> = Mutex::new(Vec::new());
+static CREATED_POOLS: Mutex<Vec<Weak<DriverPool>>> = Mutex::new(Vec::new());
 
 impl DriverPool {
-    fn made(device: Device, handle: CUmemoryPool) -> Arc<Self> {
+    fn new_created(device: Device, handle: CUmemoryPool) -> Arc<Self> {
         let new = Arc::new(Self { device, handle, is_made_here: true });
-        let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
+        let mut made = CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner());
         made.retain(|pool| pool.strong_count() > 0);
         made.push(Arc::downgrade(&new));
         new
@@ -41,7 +41,7 @@ impl DriverPool {
     }
 
     /// An attribute; 0 where the driver does not report.
-    fn bytes(&self, attribute: CUmemPool_attribute) -> u64 {
+    fn attribute_bytes(&self, attribute: CUmemPool_attribute) -> u64 {
         let mut value = 0u64;
         let table = self.device.table();
         // SAFETY: the pool exists, the value has room for all sizes.
@@ -52,25 +52,26 @@ impl DriverPool {
 
 /// The default pool of a device, and those that were made here.
 fn pools_on(device: Device) -> Vec<Arc<DriverPool>> {
-    let made = MADE.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
-    let default = MemoryPool::default_of(device).ok().and_then(|pool| pool.live("cuMemPoolGetAttribute").ok());
+    let made =
+        CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
+    let default = MemoryPool::default_of(device).ok().and_then(|pool| pool.open_pool("cuMemPoolGetAttribute").ok());
     made.into_iter().filter(|pool| pool.device == device).chain(default).collect()
 }
 
 /// Bytes that the driver's pools on a device keep though they are not in use.
 pub(super) fn unused_bytes(device: Device) -> usize {
     let unused = |pool: &Arc<DriverPool>| {
-        let reserved = pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-        reserved.saturating_sub(pool.bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) as usize
+        let reserved = pool.attribute_bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+        reserved.saturating_sub(pool.attribute_bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) as usize
     };
     pools_on(device).iter().map(unused).sum()
 }
 
 /// Has the driver's pools on a device give back what they keep unused. What was freed in stream order in the current
 /// context is waited for. While a stream is being captured, which forbids that, nothing happens.
-pub(super) fn trim(device: Device) {
+pub(super) fn trim_pools_of_device(device: Device) {
     let mut pools = pools_on(device);
-    pools.retain(|pool| pool.bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
+    pools.retain(|pool| pool.attribute_bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
     if pools.is_empty() || is_any_capturing() {
         return;
     }
@@ -90,17 +91,17 @@ impl Drop for DriverPool {
         }
         // SAFETY: the pool is this object's, and this is its last use.
         if let Err(error) = unsafe { call!(self.device.table(), cuMemPoolDestroy(self.handle)) } {
-            crate::drivers::report_cleanup(&error);
+            crate::loaded_drivers::report_cleanup(&error);
         }
     }
 }
 
 /// The pools that were made current, at most one for a device: kept as long as they are.
-static CURRENT: Mutex<Vec<Arc<DriverPool>>> = Mutex::new(Vec::new());
+static POOLS_MADE_CURRENT: Mutex<Vec<Arc<DriverPool>>> = Mutex::new(Vec::new());
 static IS_ANY_CURRENT: AtomicBool = AtomicBool::new(false);
 
 fn current_pools() -> MutexGuard<'static, Vec<Arc<DriverPool>>> {
-    CURRENT.lock().unwrap_or_else(|e| e.into_inner())
+    POOLS_MADE_CURRENT.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// The pool that was made current on a device. Costs nothing while a program makes none current.
@@ -111,7 +112,7 @@ pub(super) fn made_current(device: Device) -> Option<Arc<DriverPool>> {
     current_pools().iter().find(|pool| pool.device == device).cloned()
 }
 
-struct Inner {
+struct MemoryPoolInner {
     device: Device,
     handle: CUmemoryPool,
     /// Whether closing it gives the pool up.
@@ -122,7 +123,7 @@ struct Inner {
 
 /// A pool of the driver. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct MemoryPool(Arc<Inner>);
+pub struct MemoryPool(Arc<MemoryPoolInner>);
 
 impl std::fmt::Debug for MemoryPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -148,14 +149,14 @@ pub(super) fn location_of(device: &Device) -> CUmemLocation {
 impl MemoryPool {
     fn from_parts(pool: Arc<DriverPool>, is_owner: bool) -> Self {
         let (device, handle) = (pool.device, pool.handle);
-        Self(Arc::new(Inner { device, handle, is_owner, pool: Mutex::new(Some(pool)) }))
+        Self(Arc::new(MemoryPoolInner { device, handle, is_owner, pool: Mutex::new(Some(pool)) }))
     }
 
-    fn made(device: Device, handle: CUmemoryPool) -> Self {
-        Self::from_parts(DriverPool::made(device, handle), true)
+    fn from_created(device: Device, handle: CUmemoryPool) -> Self {
+        Self::from_parts(DriverPool::new_created(device, handle), true)
     }
 
-    fn found(device: Device, handle: CUmemoryPool) -> Self {
+    fn from_existing(device: Device, handle: CUmemoryPool) -> Self {
         let made = made_current(device).filter(|pool| pool.handle == handle);
         Self::from_parts(made.unwrap_or_else(|| Arc::new(DriverPool { device, handle, is_made_here: false })), false)
     }
@@ -174,7 +175,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: one handle is written, one structure read.
         unsafe { call!(device.table(), cuMemPoolCreate(&raw mut handle, &raw const props)) }?;
-        Ok(Self::made(device, handle))
+        Ok(Self::from_created(device, handle))
     }
 
     /// The pool that a device has from the beginning.
@@ -182,7 +183,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDeviceGetDefaultMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::found(device, handle))
+        Ok(Self::from_existing(device, handle))
     }
 
     /// The pool that allocations in stream order on a device use now.
@@ -190,7 +191,7 @@ impl MemoryPool {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
         unsafe { call!(device.table(), cuDeviceGetMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::found(device, handle))
+        Ok(Self::from_existing(device, handle))
     }
 
     /// Opens a pool that another process exported. Its memory comes by [`MemoryPool::import_pointer`];
@@ -201,13 +202,13 @@ impl MemoryPool {
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one handle; the driver checks the descriptor.
         unsafe { call!(device.table(), cuMemPoolImportFromShareableHandle(&raw mut handle, fd, kind, 0)) }?;
-        Ok(Self::made(device, handle))
+        Ok(Self::from_created(device, handle))
     }
 
     /// Makes it the pool of its device's allocations in stream order, until another one is or it is
     /// closed.
     pub fn make_current(&self) -> Result<()> {
-        let pool = self.live("cuDeviceSetMemPool")?;
+        let pool = self.open_pool("cuDeviceSetMemPool")?;
         let mut current = current_pools();
         // SAFETY: device and pool exist.
         unsafe { call!(pool.device.table(), cuDeviceSetMemPool(pool.device.handle(), pool.handle)) }?;
@@ -236,7 +237,7 @@ impl MemoryPool {
 impl MemoryPool {
     /// Memory for `stream`, freed in its order; `None` is the default stream of the current context.
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>) -> Result<DeviceAllocation> {
-        let pool = self.live("cuMemAllocFromPoolAsync")?;
+        let pool = self.open_pool("cuMemAllocFromPoolAsync")?;
         DeviceAllocation::from_pool(pool, nbytes, stream)
     }
 
@@ -250,19 +251,19 @@ impl MemoryPool {
 
     /// Memory of another process, whose pool this is. It is unmapped in the default stream.
     pub fn import_pointer(&self, bytes: [u8; 64]) -> Result<DeviceAllocation> {
-        let ctx = Context::require()?;
-        let pool = self.live("cuMemPoolImportPointer")?;
+        let ctx = Context::current_or_error()?;
+        let pool = self.open_pool("cuMemPoolImportPointer")?;
         let mut data = CUmemPoolPtrExportData { reserved: bytes };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
         unsafe { call!(pool.device.table(), cuMemPoolImportPointer(&raw mut ptr, pool.handle, &raw mut data)) }?;
-        DeviceAllocation::imported(ctx, ptr, pool)
+        DeviceAllocation::from_imported(ctx, ptr, pool)
     }
 
     /// Gives unused memory back to the device until no more than `keep_bytes` are reserved.
     pub fn trim_to(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool exists.
-        self.call("cuMemPoolTrimTo", |table, pool| unsafe { call!(table, cuMemPoolTrimTo(pool, keep_bytes)) })
+        self.call_driver("cuMemPoolTrimTo", |table, pool| unsafe { call!(table, cuMemPoolTrimTo(pool, keep_bytes)) })
     }
 }
 
@@ -283,7 +284,7 @@ impl MemoryPool {
         // Settings are ints, all others 64 bits; zero beforehand, so both read the same.
         let mut value = 0u64;
         // SAFETY: the value has room for both sizes.
-        self.call("cuMemPoolGetAttribute", |table, pool| unsafe {
+        self.call_driver("cuMemPoolGetAttribute", |table, pool| unsafe {
             call!(table, cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast()))
         })?;
         Ok(value)
@@ -293,16 +294,16 @@ impl MemoryPool {
     /// mark, which can be set to 0 only.
     pub fn set_attribute(&self, attribute: CUmemPool_attribute, mut value: u64) -> Result<()> {
         // SAFETY: the value has room for both sizes; the first bytes are those of the number as an int.
-        self.call("cuMemPoolSetAttribute", |table, pool| unsafe {
+        self.call_driver("cuMemPoolSetAttribute", |table, pool| unsafe {
             call!(table, cuMemPoolSetAttribute(pool, attribute, (&raw mut value).cast()))
         })
     }
 
     /// Says what a device may do with the pool's memory.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
-        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.flags() };
+        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.to_driver_flags() };
         // SAFETY: reads one structure.
-        self.call("cuMemPoolSetAccess", |table, pool| unsafe {
+        self.call_driver("cuMemPoolSetAccess", |table, pool| unsafe {
             call!(table, cuMemPoolSetAccess(pool, &raw const desc, 1))
         })
     }
@@ -312,10 +313,10 @@ impl MemoryPool {
         let mut flags = CUmemAccess_flags::default();
         let mut location = location_of(device);
         // SAFETY: writes one value.
-        self.call("cuMemPoolGetAccess", |table, pool| unsafe {
+        self.call_driver("cuMemPoolGetAccess", |table, pool| unsafe {
             call!(table, cuMemPoolGetAccess(&raw mut flags, pool, &raw mut location))
         })?;
-        Ok(AccessRights::of(flags))
+        Ok(AccessRights::from_driver_flags(flags))
     }
 
     /// The pool as a file descriptor, for another process.
@@ -323,23 +324,23 @@ impl MemoryPool {
         let mut fd: c_int = -1;
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one file descriptor.
-        self.call("cuMemPoolExportToShareableHandle", |table, pool| unsafe {
+        self.call_driver("cuMemPoolExportToShareableHandle", |table, pool| unsafe {
             call!(table, cuMemPoolExportToShareableHandle((&raw mut fd).cast(), pool, kind, 0))
         })?;
         take_fd("cuMemPoolExportToShareableHandle", fd)
     }
 
-    fn live(&self, call: &'static str) -> Result<Arc<DriverPool>> {
+    fn open_pool(&self, call: &'static str) -> Result<Arc<DriverPool>> {
         let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).clone();
         pool.ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the pool was closed"))
     }
 
-    fn call(
+    fn call_driver(
         &self,
         call: &'static str,
         ask: impl FnOnce(&'static DriverTable, CUmemoryPool) -> Result<()>,
     ) -> Result<()> {
-        let pool = self.live(call)?;
+        let pool = self.open_pool(call)?;
         ask(pool.device.table(), pool.handle)
     }
 }

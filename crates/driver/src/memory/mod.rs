@@ -34,7 +34,7 @@ pub use hints::{mem_advise, mem_prefetch_async, mem_range_attribute, pointer_att
 pub use host::{AlignedHostAllocation, HostAllocation, RegisteredHost, host_device_pointer};
 pub use mapping::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
 pub use memory_pool::MemoryPool;
-pub use owner::{check_owner, unreachable_owner};
+pub use owner::{check_accessible, inaccessible_owner_device};
 pub use reclaim::set_reclaim_hook;
 pub use staging::{StagingPolicy, set_staging_policy, staging_policy};
 pub use structured::{memcpy_2d, memcpy_2d_async, memcpy_3d, memcpy_3d_async, memcpy_3d_peer, memcpy_3d_peer_async};

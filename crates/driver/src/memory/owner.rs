@@ -8,7 +8,7 @@ use rtcg_cuda_sys::*;
 
 /// The device whose memory lies at `ptr`; `None` for memory of the host, for managed memory, which belongs to no
 /// device, and for addresses that the driver does not know.
-fn device_at(table: &'static DriverTable, ptr: CUdeviceptr) -> Option<Device> {
+fn device_owning_address(table: &'static DriverTable, ptr: CUdeviceptr) -> Option<Device> {
     let mut kind = CUmemorytype::default();
     let (mut is_managed, mut ordinal): (c_uint, c_int) = (0, -1);
     let mut attributes =
@@ -23,9 +23,9 @@ fn device_at(table: &'static DriverTable, ptr: CUdeviceptr) -> Option<Device> {
 
 /// The device whose memory lies at `ptr` when kernels of `ctx` surely cannot use it: it is another device's, and neither
 /// peer access nor the access rights of a pool or a mapping let them. Asks the driver several times.
-pub fn unreachable_owner(ctx: &Context, ptr: CUdeviceptr) -> Option<Device> {
+pub fn inaccessible_owner_device(ctx: &Context, ptr: CUdeviceptr) -> Option<Device> {
     let table = ctx.table();
-    let owner = device_at(table, ptr).filter(|owner| *owner != ctx.device())?;
+    let owner = device_owning_address(table, ptr).filter(|owner| *owner != ctx.device())?;
     let is_reached = ctx.with_current(|| {
         let (mut rights, mut context) = (0u64, CUcontext::null());
         let (may, of) = ((&raw mut rights).cast(), (&raw mut context).cast());
@@ -61,9 +61,9 @@ fn is_peer(table: &'static DriverTable, peer: CUcontext) -> bool {
 ///
 /// # Errors
 /// When it is another device's.
-pub fn check_owner(call: &'static str, name: &str, ptr: CUdeviceptr, ctx: &Context) -> Result<()> {
+pub fn check_accessible(call: &'static str, name: &str, ptr: CUdeviceptr, ctx: &Context) -> Result<()> {
     let table = ctx.live_table(call)?;
-    match device_at(table, ptr).filter(|owner| *owner != ctx.device()) {
+    match device_owning_address(table, ptr).filter(|owner| *owner != ctx.device()) {
         None => Ok(()),
         Some(owner) => {
             let (owner, named) = (owner.describe(), ctx.device().describe());

@@ -7,15 +7,15 @@ use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-type Hook = Arc<dyn Fn() + Send + Sync>;
+type ReclaimHook = Arc<dyn Fn() + Send + Sync>;
 
-static HOOK: RwLock<Option<Hook>> = RwLock::new(None);
-static POOLS: Mutex<Vec<Weak<dyn Reclaim>>> = Mutex::new(Vec::new());
+static RECLAIM_HOOK: RwLock<Option<ReclaimHook>> = RwLock::new(None);
+static RECLAIMABLE_POOLS: Mutex<Vec<Weak<dyn ReclaimMemory>>> = Mutex::new(Vec::new());
 
 /// Something that holds memory which it does not need.
-pub(crate) trait Reclaim: Send + Sync {
+pub(crate) trait ReclaimMemory: Send + Sync {
     /// Gives it back to the driver.
-    fn reclaim(&self);
+    fn free_idle_memory(&self);
     /// How much that is on a device.
     fn unused_bytes(&self, device: Device) -> usize;
     /// Gives it back if nothing has happened since the last call; whether there is still some.
@@ -25,45 +25,45 @@ pub(crate) trait Reclaim: Send + Sync {
 /// Sets what runs when an allocation fails for lack of memory, before it is tried once more: a
 /// garbage collection, say. It runs in the allocating thread and may use the driver.
 pub fn set_reclaim_hook(hook: impl Fn() + Send + Sync + 'static) {
-    *HOOK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
+    *RECLAIM_HOOK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
 }
 
 /// Runs the hook.
 pub(crate) fn run_hook() {
-    let hook = HOOK.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let hook = RECLAIM_HOOK.read().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(hook) = hook {
         hook();
     }
 }
 
 /// Counts a pool among those that give up what they hold unused.
-pub(crate) fn register(pool: Weak<dyn Reclaim>) {
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn register_pool(pool: Weak<dyn ReclaimMemory>) {
+    let mut pools = RECLAIMABLE_POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     pools.retain(|known| known.strong_count() > 0);
     pools.push(pool);
 }
 
-fn pools() -> Vec<Arc<dyn Reclaim>> {
-    let pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+fn live_pools() -> Vec<Arc<dyn ReclaimMemory>> {
+    let pools = RECLAIMABLE_POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     pools.iter().filter_map(Weak::upgrade).collect()
 }
 
 /// Has all pools give their unused blocks back to the driver, and the driver's own pools on a device theirs to the
 /// device.
 pub(crate) fn empty_pools(device: Device) {
-    pools().iter().for_each(|pool| pool.reclaim());
-    memory_pool::trim(device);
+    live_pools().iter().for_each(|pool| pool.free_idle_memory());
+    memory_pool::trim_pools_of_device(device);
 }
 
 /// Bytes on a device that [`empty_pools`] gives back.
 pub(crate) fn unused_bytes(device: Device) -> usize {
-    let of_pools: usize = pools().iter().map(|pool| pool.unused_bytes(device)).sum();
+    let of_pools: usize = live_pools().iter().map(|pool| pool.unused_bytes(device)).sum();
     of_pools + memory_pool::unused_bytes(device)
 }
 
 /// Has all pools that were idle give their unused blocks back; whether any still has some.
 pub(crate) fn trim_idle() -> bool {
-    pools().iter().filter(|pool| pool.trim_idle()).count() > 0
+    live_pools().iter().filter(|pool| pool.trim_idle()).count() > 0
 }
 
 pub(crate) fn is_out_of_memory(error: &Error) -> bool {

@@ -9,8 +9,8 @@
 
 use super::staging_slots::{SLOT_BYTES, StagingSlots};
 use crate::context::Context;
-use crate::drivers::notify;
 use crate::error::Result;
+use crate::loaded_drivers::show_notice;
 use crate::memory::diagnosis::address_error;
 use rtcg_cuda_sys::*;
 use std::collections::VecDeque;
@@ -35,17 +35,17 @@ pub enum StagingPolicy {
 }
 
 /// 0 is not asked yet.
-static POLICY: AtomicU8 = AtomicU8::new(0);
+static STAGING_POLICY: AtomicU8 = AtomicU8::new(0);
 
 /// Sets the policy of this process. Without it the variable `RTCG_STAGING` (`auto`, `never` or `always`)
 /// decides, and without that it is [`StagingPolicy::Auto`].
 pub fn set_staging_policy(policy: StagingPolicy) {
-    POLICY.store(policy as u8, Ordering::Relaxed);
+    STAGING_POLICY.store(policy as u8, Ordering::Relaxed);
 }
 
 /// The policy of this process.
 pub fn staging_policy() -> StagingPolicy {
-    match POLICY.load(Ordering::Relaxed) {
+    match STAGING_POLICY.load(Ordering::Relaxed) {
         1 => StagingPolicy::Auto,
         2 => StagingPolicy::Never,
         3 => StagingPolicy::Always,
@@ -55,7 +55,7 @@ pub fn staging_policy() -> StagingPolicy {
                 Ok("always") => StagingPolicy::Always,
                 Ok("auto" | "") | Err(_) => StagingPolicy::Auto,
                 Ok(other) => {
-                    notify(&format!("RTCG_STAGING is {other:?}; expected auto, never or always; auto is used"));
+                    show_notice(&format!("RTCG_STAGING is {other:?}; expected auto, never or always; auto is used"));
                     StagingPolicy::Auto
                 }
             };
@@ -67,42 +67,42 @@ pub fn staging_policy() -> StagingPolicy {
 
 /// One copy.
 #[derive(Clone, Copy)]
-pub(super) enum Transfer {
+pub(super) enum StagedTransfer {
     ToDevice { dst: CUdeviceptr, src: *const u8 },
     ToHost { dst: *mut u8, src: CUdeviceptr },
 }
 
 // SAFETY: a transfer is made by threads that end before the call that was given the pointers.
-unsafe impl Send for Transfer {}
+unsafe impl Send for StagedTransfer {}
 // SAFETY: as above.
-unsafe impl Sync for Transfer {}
+unsafe impl Sync for StagedTransfer {}
 
-impl Transfer {
-    fn host(self) -> *const u8 {
+impl StagedTransfer {
+    fn host_address(self) -> *const u8 {
         match self {
-            Transfer::ToDevice { src, .. } => src,
-            Transfer::ToHost { dst, .. } => dst,
+            StagedTransfer::ToDevice { src, .. } => src,
+            StagedTransfer::ToHost { dst, .. } => dst,
         }
     }
 }
 
 /// What the context keeps for staged copies.
 #[derive(Default)]
-pub(crate) struct Staging {
+pub(crate) struct StagingBuffers {
     has_discrete_memory: OnceLock<bool>,
     slots: Mutex<Option<StagingSlots>>,
 }
 
-impl Staging {
+impl StagingBuffers {
     /// Frees the slots; a copy that uses them is waited for.
     ///
     /// # Safety
     /// The context that they were made in must be current in the driver.
-    pub(crate) unsafe fn release(&self, table: &DriverTable) {
+    pub(crate) unsafe fn free_slots(&self, table: &DriverTable) {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(slots) = slots {
             // SAFETY: the caller's promise.
-            unsafe { slots.free(table) };
+            unsafe { slots.free_slots(table) };
         }
     }
 
@@ -117,7 +117,7 @@ impl Staging {
 ///
 /// # Safety
 /// Both sides must be valid for `nbytes`, and `stream` a stream of the current context.
-pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
+pub(super) unsafe fn try_staged(transfer: StagedTransfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
     let least = match staging_policy() {
         StagingPolicy::Never => return None,
         StagingPolicy::Auto => MIN_STAGED_BYTES,
@@ -127,10 +127,10 @@ pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstr
         return None;
     }
     let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process::is_forked())?;
-    let staging = ctx.staging();
+    let staging = ctx.staging_buffers();
     let pays = staging_policy() == StagingPolicy::Always
         || *staging.has_discrete_memory.get_or_init(|| ctx.device().has_discrete_memory());
-    if !pays || !is_pageable(ctx.table(), transfer.host()) {
+    if !pays || !is_pageable(ctx.table(), transfer.host_address()) {
         return None;
     }
     let mut slots = staging.slots.try_lock().ok()?;
@@ -139,12 +139,18 @@ pub(super) unsafe fn try_staged(transfer: Transfer, nbytes: usize, stream: CUstr
         // A host that has no page-locked memory left can do without.
         empty => empty.insert(StagingSlots::new(ctx.table(), 2 * n_workers()).ok()?),
     };
-    let job = Job { table: ctx.table(), slots, transfer, stream, chunks: chunks(transfer.host() as usize, nbytes) };
+    let job = StagedCopyJob {
+        table: ctx.table(),
+        slots,
+        transfer,
+        stream,
+        chunks: chunk_ranges(transfer.host_address() as usize, nbytes),
+    };
     // SAFETY: the caller's promise.
-    let result = unsafe { job.run() }?;
+    let result = unsafe { job.run_copy() }?;
     let (name, ptr) = match transfer {
-        Transfer::ToDevice { dst, .. } => ("dest", dst),
-        Transfer::ToHost { src, .. } => ("src", src),
+        StagedTransfer::ToDevice { dst, .. } => ("dest", dst),
+        StagedTransfer::ToHost { src, .. } => ("src", src),
     };
     Some(address_error(ctx.table(), result, &[(name, ptr, nbytes)]))
 }
@@ -165,7 +171,7 @@ fn is_pageable(table: &DriverTable, host: *const u8) -> bool {
 
 /// The parts of a copy, which end where the host address is a multiple of a slot's size: threads that
 /// touch memory for the first time then share no large page.
-fn chunks(address: usize, nbytes: usize) -> Vec<(usize, usize)> {
+fn chunk_ranges(address: usize, nbytes: usize) -> Vec<(usize, usize)> {
     let mut parts = Vec::with_capacity(nbytes / SLOT_BYTES + 2);
     let mut at = 0;
     while at < nbytes {
@@ -178,27 +184,27 @@ fn chunks(address: usize, nbytes: usize) -> Vec<(usize, usize)> {
 }
 
 /// A staged copy that is being made.
-struct Job<'a> {
+struct StagedCopyJob<'a> {
     table: &'static DriverTable,
     slots: &'a StagingSlots,
-    transfer: Transfer,
+    transfer: StagedTransfer,
     stream: CUstream,
     /// Offset and length of each part.
     chunks: Vec<(usize, usize)>,
 }
 
-impl Job<'_> {
+impl StagedCopyJob<'_> {
     /// `None` when no thread could be started or the first part not be enqueued: nothing has happened.
     ///
     /// # Safety
     /// As [`try_staged`].
-    unsafe fn run(&self) -> Option<Result<()>> {
-        let queue = Queue::new(self.chunks.len());
+    unsafe fn run_copy(&self) -> Option<Result<()>> {
+        let queue = ChunkQueue::new(self.chunks.len());
         let n_workers = (self.slots.len() / 2).min(self.chunks.len());
         std::thread::scope(|scope| {
             // SAFETY: the caller's promise; each chunk is moved by one thread, in a slot that nobody else
             // uses meanwhile.
-            let work = || queue.work(|chunk| unsafe { self.move_bytes(chunk) });
+            let work = || queue.worker_loop(|chunk| unsafe { self.memcpy_host(chunk) });
             let started = (0..n_workers)
                 .filter(|_| std::thread::Builder::new().name("rtcg-staging".into()).spawn_scoped(scope, work).is_ok());
             let result = match started.count() {
@@ -206,24 +212,25 @@ impl Job<'_> {
                 // SAFETY: the caller's promise.
                 _ => unsafe { self.pipeline_chunks(&queue) },
             };
-            queue.close();
+            queue.close_queue();
             result
         })
     }
 
     /// Gives work to the device and to the threads, so that both always have some.
-    unsafe fn pipeline_chunks(&self, queue: &Queue) -> Option<Result<()>> {
+    unsafe fn pipeline_chunks(&self, queue: &ChunkQueue) -> Option<Result<()>> {
         let (n, ahead) = (self.chunks.len(), self.slots.len() / 2);
         for step in 0..n + ahead {
             let result = match self.transfer {
                 // SAFETY: the caller's promise.
-                Transfer::ToDevice { .. } => unsafe { self.step_to_device(queue, step, ahead) },
+                StagedTransfer::ToDevice { .. } => unsafe { self.step_to_device(queue, step, ahead) },
                 // SAFETY: the caller's promise.
-                Transfer::ToHost { .. } => unsafe { self.step_to_host(queue, step, ahead) },
+                StagedTransfer::ToHost { .. } => unsafe { self.step_to_host(queue, step, ahead) },
             };
             if let Err(error) = result {
-                let nothing_happened = step == if matches!(self.transfer, Transfer::ToHost { .. }) { 0 } else { ahead };
-                queue.close();
+                let nothing_happened =
+                    step == if matches!(self.transfer, StagedTransfer::ToHost { .. }) { 0 } else { ahead };
+                queue.close_queue();
                 // SAFETY: the stream is the caller's; what was enqueued still uses slots.
                 let _ = unsafe { self.table.cuStreamSynchronize(self.stream) };
                 return (!nothing_happened).then_some(Err(error));
@@ -231,8 +238,8 @@ impl Job<'_> {
         }
         let last = match self.transfer {
             // SAFETY: the event belongs to the slots.
-            Transfer::ToDevice { .. } => unsafe { self.wait_for_slots() },
-            Transfer::ToHost { .. } => {
+            StagedTransfer::ToDevice { .. } => unsafe { self.wait_for_slots() },
+            StagedTransfer::ToHost { .. } => {
                 (0..n).for_each(|chunk| queue.wait_for(chunk));
                 Ok(())
             }
@@ -240,51 +247,51 @@ impl Job<'_> {
         Some(last)
     }
 
-    unsafe fn step_to_device(&self, queue: &Queue, step: usize, ahead: usize) -> Result<()> {
+    unsafe fn step_to_device(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
         let n = self.chunks.len();
         if step < n {
             if step >= self.slots.len() {
                 // SAFETY: the event was recorded when the slot was used last.
                 unsafe { self.wait_for_slot(step) }?;
             }
-            queue.submit(step);
+            queue.submit_chunk(step);
         }
         if step >= ahead {
             queue.wait_for(step - ahead);
             // SAFETY: the chunk is in its slot.
-            unsafe { self.enqueue(step - ahead) }?;
+            unsafe { self.enqueue_chunk(step - ahead) }?;
         }
         Ok(())
     }
 
-    unsafe fn step_to_host(&self, queue: &Queue, step: usize, ahead: usize) -> Result<()> {
+    unsafe fn step_to_host(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
         let n = self.chunks.len();
         if step < n {
             if step >= self.slots.len() {
                 queue.wait_for(step - self.slots.len());
             }
             // SAFETY: what was in the slot has been taken out.
-            unsafe { self.enqueue(step) }?;
+            unsafe { self.enqueue_chunk(step) }?;
         }
         if step >= ahead {
             // SAFETY: the event was recorded after the copy into the slot.
             unsafe { self.wait_for_slot(step - ahead) }?;
-            queue.submit(step - ahead);
+            queue.submit_chunk(step - ahead);
         }
         Ok(())
     }
 
     /// Enqueues the device's part of a chunk, and an event after it.
-    unsafe fn enqueue(&self, chunk: usize) -> Result<()> {
+    unsafe fn enqueue_chunk(&self, chunk: usize) -> Result<()> {
         let (offset, nbytes) = self.chunks[chunk];
-        let (slot, event) = self.slots.get(chunk);
+        let (slot, event) = self.slots.slot_of_chunk(chunk);
         // SAFETY: the slot is as long as a chunk at least, and the device's side is the caller's promise.
         unsafe {
             match self.transfer {
-                Transfer::ToDevice { dst, .. } => {
+                StagedTransfer::ToDevice { dst, .. } => {
                     call!(self.table, cuMemcpyHtoDAsync(dst + offset as u64, slot.cast(), nbytes, self.stream))
                 }
-                Transfer::ToHost { src, .. } => {
+                StagedTransfer::ToHost { src, .. } => {
                     call!(self.table, cuMemcpyDtoHAsync(slot.cast(), src + offset as u64, nbytes, self.stream))
                 }
             }?;
@@ -293,7 +300,7 @@ impl Job<'_> {
     }
 
     unsafe fn wait_for_slot(&self, chunk: usize) -> Result<()> {
-        let (_, event) = self.slots.get(chunk);
+        let (_, event) = self.slots.slot_of_chunk(chunk);
         // SAFETY: the event is alive as long as the slots.
         unsafe { call!(self.table, cuEventSynchronize(event)) }
     }
@@ -304,43 +311,43 @@ impl Job<'_> {
     }
 
     /// A thread's part of a chunk.
-    unsafe fn move_bytes(&self, chunk: usize) {
+    unsafe fn memcpy_host(&self, chunk: usize) {
         let (offset, nbytes) = self.chunks[chunk];
-        let (slot, _) = self.slots.get(chunk);
+        let (slot, _) = self.slots.slot_of_chunk(chunk);
         // SAFETY: the slot is as long as a chunk at least, and the host's side is the caller's promise.
         unsafe {
             match self.transfer {
-                Transfer::ToDevice { src, .. } => slot.copy_from_nonoverlapping(src.add(offset), nbytes),
-                Transfer::ToHost { dst, .. } => dst.add(offset).copy_from_nonoverlapping(slot, nbytes),
+                StagedTransfer::ToDevice { src, .. } => slot.copy_from_nonoverlapping(src.add(offset), nbytes),
+                StagedTransfer::ToHost { dst, .. } => dst.add(offset).copy_from_nonoverlapping(slot, nbytes),
             }
         }
     }
 }
 
 /// Chunks for the threads, and which of them are done.
-struct Queue {
-    state: Mutex<State>,
+struct ChunkQueue {
+    state: Mutex<QueueState>,
     has_work: Condvar,
     has_done: Condvar,
 }
 
-struct State {
+struct QueueState {
     waiting: VecDeque<usize>,
     done: Vec<bool>,
     is_closed: bool,
 }
 
-impl Queue {
+impl ChunkQueue {
     fn new(n_chunks: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), done: vec![false; n_chunks], is_closed: false };
+        let state = QueueState { waiting: VecDeque::new(), done: vec![false; n_chunks], is_closed: false };
         Self { state: Mutex::new(state), has_work: Condvar::new(), has_done: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn submit(&self, chunk: usize) {
+    fn submit_chunk(&self, chunk: usize) {
         self.lock().waiting.push_back(chunk);
         self.has_work.notify_one();
     }
@@ -353,13 +360,13 @@ impl Queue {
     }
 
     /// Ends the threads once they have done what was submitted.
-    fn close(&self) {
+    fn close_queue(&self) {
         self.lock().is_closed = true;
         self.has_work.notify_all();
     }
 
     /// What each thread does until the queue is closed.
-    fn work(&self, do_chunk: impl Fn(usize)) {
+    fn worker_loop(&self, do_chunk: impl Fn(usize)) {
         let mut state = self.lock();
         loop {
             if let Some(chunk) = state.waiting.pop_front() {
@@ -384,7 +391,7 @@ mod tests {
     #[test]
     fn chunks_cover_everything_and_end_at_large_pages() {
         for (address, nbytes) in [(0, 1), (16, SLOT_BYTES), (SLOT_BYTES - 1, 3 * SLOT_BYTES + 7), (4096, 5)] {
-            let parts = chunks(address, nbytes);
+            let parts = chunk_ranges(address, nbytes);
             let mut end = 0;
             for &(at, length) in &parts {
                 assert_eq!(at, end);

@@ -22,14 +22,14 @@ unsafe impl Sync for StagingSlots {}
 impl StagingSlots {
     /// New slots in the context that is current in the driver.
     pub(super) fn new(table: &DriverTable, count: usize) -> Result<Self> {
-        let start = HostAllocation::allocate(table, count * SLOT_BYTES, 0)?;
+        let start = HostAllocation::allocate_page_locked(table, count * SLOT_BYTES, 0)?;
         let mut slots = Self { start, events: Vec::with_capacity(count) };
         for _ in 0..count {
             let mut event = CUevent::null();
             // SAFETY: writes one handle.
             if let Err(error) = unsafe { call!(table, cuEventCreate(&raw mut event, CU_EVENT_DISABLE_TIMING.0)) } {
                 // SAFETY: made in the context that is current.
-                unsafe { slots.free(table) };
+                unsafe { slots.free_slots(table) };
                 return Err(error);
             }
             slots.events.push(event);
@@ -42,7 +42,7 @@ impl StagingSlots {
     }
 
     /// The slot of a chunk, and its event.
-    pub(super) fn get(&self, chunk: usize) -> (*mut u8, CUevent) {
+    pub(super) fn slot_of_chunk(&self, chunk: usize) -> (*mut u8, CUevent) {
         let index = chunk % self.events.len();
         (self.start.wrapping_add(index * SLOT_BYTES), self.events[index])
     }
@@ -51,7 +51,7 @@ impl StagingSlots {
     ///
     /// # Safety
     /// The context they were made in must be current in the driver, and the slots must not be in use.
-    pub(super) unsafe fn free(self, table: &DriverTable) {
+    pub(super) unsafe fn free_slots(self, table: &DriverTable) {
         // SAFETY: the caller's promise; errors have nobody to go to.
         unsafe {
             for event in &self.events {

@@ -46,7 +46,7 @@ fn with_contexts(copy: &CUDA_MEMCPY3D_PEER) -> Result<CUDA_MEMCPY3D_PEER> {
     let mut copy = *copy;
     for ctx in [&mut copy.srcContext, &mut copy.dstContext] {
         if ctx.is_null() {
-            *ctx = Context::require()?.handle();
+            *ctx = Context::current_or_error()?.handle();
         }
     }
     Ok(copy)
@@ -55,7 +55,7 @@ fn with_contexts(copy: &CUDA_MEMCPY3D_PEER) -> Result<CUDA_MEMCPY3D_PEER> {
 /// The copy as one inside of the current context, if both ends belong to it: that needs nothing of peers, whose
 /// functions have crashed in NVIDIA's driver (580) where both ends are one context.
 fn within_one_context(copy: &CUDA_MEMCPY3D_PEER) -> Result<Option<CUDA_MEMCPY3D>> {
-    let here = Context::require()?.handle();
+    let here = Context::current_or_error()?.handle();
     if (copy.srcContext, copy.dstContext) != (here, here) {
         return Ok(None);
     }

@@ -67,7 +67,7 @@ pub(super) struct StreamPoll {
 }
 
 /// What an arena held beside blocks.
-pub(super) struct Leftovers {
+pub(super) struct ClosedArena {
     _ctx: Option<Context>,
     _stream_states: Vec<StreamState>,
 }
@@ -144,7 +144,7 @@ impl Arena {
 
     /// Takes a block for `stream_idx` out of a bin, if there is one that it may use.
     #[inline]
-    pub(super) fn take(&mut self, bin: usize, stream_idx: u32) -> Option<u64> {
+    pub(super) fn take_from_bin(&mut self, bin: usize, stream_idx: u32) -> Option<u64> {
         let block = match self.bins[bin].last()? {
             top if top.stream_idx == stream_idx => self.bins[bin].pop()?,
             _ => {
@@ -250,7 +250,7 @@ impl Arena {
     /// Forgets streams that have passed everything and that only the pool still holds.
     fn forget_idle_streams(&mut self) -> Vec<Stream> {
         let is_idle = |state: &StreamState| {
-            let only_here = state.stream.as_ref().is_some_and(Stream::is_unique);
+            let only_here = state.stream.as_ref().is_some_and(Stream::is_only_reference);
             only_here && !state.is_polled && state.n_active == 0 && state.passed_until >= state.used_until
         };
         let mut gone = Vec::new();
@@ -291,8 +291,8 @@ impl Arena {
     /// Bytes of the unused blocks, as the driver counts them.
     pub(super) fn held_bytes(&self) -> usize {
         /// What drivers hand out is a multiple of this many bytes.
-        const GRANULE: usize = 512;
-        let size = |bin| alloc_size(bin).unwrap_or(0).next_multiple_of(GRANULE);
+        const GRANULE_BYTES: usize = 512;
+        let size = |bin| alloc_size(bin).unwrap_or(0).next_multiple_of(GRANULE_BYTES);
         let in_bins = self.bins.iter().enumerate().filter(|(_, blocks)| !blocks.is_empty());
         let in_bins: usize = in_bins.map(|(bin, blocks)| blocks.len() * size(bin)).sum();
         in_bins + self.shared.iter().map(|shared| size(shared.bin)).sum::<usize>()
@@ -305,9 +305,9 @@ impl Arena {
     }
 
     /// Forgets context and streams, which have to be dropped without the lock.
-    pub(super) fn close(&mut self) -> Leftovers {
+    pub(super) fn close_arena(&mut self) -> ClosedArena {
         let stream_states = std::mem::replace(&mut self.stream_states, vec![StreamState::default()]);
-        Leftovers { _ctx: self.ctx.take(), _stream_states: stream_states }
+        ClosedArena { _ctx: self.ctx.take(), _stream_states: stream_states }
     }
 
     /// Whether no thread polls streams right now, and nothing is left in the arena.

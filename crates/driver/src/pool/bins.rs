@@ -8,7 +8,7 @@ use rtcg_cuda_sys::CUresult;
 
 /// Bits of a size that count, below the highest one.
 const MANTISSA_BITS: u32 = 4;
-const LEADING: usize = 1 << MANTISSA_BITS;
+const MANTISSA_LEADING_BIT: usize = 1 << MANTISSA_BITS;
 
 /// The number of bins.
 pub(super) const N_BINS: usize = (usize::BITS as usize) << MANTISSA_BITS;
@@ -25,7 +25,7 @@ pub(super) fn bin_number(nbytes: usize) -> usize {
         Some(excess) => nbytes >> excess,
         None => nbytes << (MANTISSA_BITS - exponent),
     };
-    ((exponent as usize) << MANTISSA_BITS) | (scaled & (LEADING - 1))
+    ((exponent as usize) << MANTISSA_BITS) | (scaled & (MANTISSA_LEADING_BIT - 1))
 }
 
 /// The size in bytes of the blocks of a bin: the largest size that belongs to it. `None` where there
@@ -35,7 +35,7 @@ pub(super) fn alloc_size(bin: usize) -> Option<usize> {
         return None;
     }
     let exponent = (bin >> MANTISSA_BITS) as u32;
-    let leading = LEADING | (bin & (LEADING - 1));
+    let leading = MANTISSA_LEADING_BIT | (bin & (MANTISSA_LEADING_BIT - 1));
     Some(match exponent.checked_sub(MANTISSA_BITS) {
         Some(excess) => (leading << excess) | ((1 << excess) - 1),
         None => leading >> (MANTISSA_BITS - exponent),

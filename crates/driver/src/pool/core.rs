@@ -6,10 +6,10 @@
 //! Where checks track the state of memory, a pool allocates a new block of exactly the requested size and
 //! frees it when it is given back. A cached or rounded block would hide the errors that are searched for.
 
-use super::arena::{Arena, Leftovers, StreamPoll};
+use super::arena::{Arena, ClosedArena, StreamPoll};
 use super::bins::{alloc_size, bin_number};
-use super::lease::Lease;
-use super::source::Source;
+use super::lease::BlockLease;
+use super::source::BlockSource;
 use super::statistics::PoolStatistics;
 use super::trim;
 use crate::context::{Context, with_current_context};
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{exchange_mode, in_relaxed_mode, is_any_capturing};
 use crate::memory::reclaim;
-use crate::stream::{Stream, handle_for, is_any_entered};
+use crate::stream::{Stream, checked_stream_handle, is_any_entered};
 use crate::{process, virtual_gpu};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(super) struct PoolOptions {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct PoolState {
     arenas: Vec<Arena>,
     statistics: PoolStatistics,
     stopped: bool,
@@ -41,15 +41,15 @@ pub(super) struct State {
 }
 
 /// A pool.
-pub(super) struct Core {
-    pub(super) source: Source,
+pub(super) struct PoolCore {
+    pub(super) source: BlockSource,
     trims_when_idle: bool,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// What the blocks in use are for, in a pool that is being debugged: address, size and label.
-    labels: Option<Mutex<Labels>>,
+    labels: Option<Mutex<BlockLabels>>,
 }
 
-pub(super) type Labels = HashMap<u64, (usize, Arc<str>)>;
+pub(super) type BlockLabels = HashMap<u64, (usize, Arc<str>)>;
 
 /// Whom a new lease is for.
 #[derive(Clone, Copy)]
@@ -68,15 +68,15 @@ impl BlockOrigin {
     }
 }
 
-impl State {
+impl PoolState {
     #[inline]
-    fn find(&self, ctx: &Context) -> Option<usize> {
+    fn find_arena(&self, ctx: &Context) -> Option<usize> {
         self.arenas.iter().position(|arena| arena.ctx.as_ref().is_some_and(|known| known == ctx))
     }
 
     /// The arena of a context, made if need be.
     fn arena_for(&mut self, ctx: &Context) -> usize {
-        if let Some(index) = self.find(ctx) {
+        if let Some(index) = self.find_arena(ctx) {
             return index;
         }
         let vacant = self.arenas.iter().position(|arena| arena.ctx.is_none() && arena.is_idle());
@@ -90,73 +90,73 @@ impl State {
     }
 
     /// Closes arenas that hold nothing, and drops the blocks of contexts that were destroyed.
-    fn drop_dead_arenas(&mut self) -> Vec<Leftovers> {
+    fn close_dead_arenas(&mut self) -> Vec<ClosedArena> {
         let mut leftovers = Vec::new();
         for arena in &mut self.arenas {
             if arena.ctx.as_ref().is_some_and(|ctx| !ctx.is_alive()) {
                 while let Some((bin, _)) = arena.take_largest() {
                     self.statistics.held_blocks -= 1;
-                    self.statistics.give_back(alloc_size(bin).unwrap_or(0));
+                    self.statistics.count_freed_block(alloc_size(bin).unwrap_or(0));
                 }
             }
             if arena.ctx.is_some() && arena.is_idle() {
-                leftovers.push(arena.close());
+                leftovers.push(arena.close_arena());
             }
         }
         leftovers
     }
 }
 
-impl Core {
-    pub(super) fn new(source: Source, options: PoolOptions) -> Arc<Self> {
+impl PoolCore {
+    pub(super) fn new(source: BlockSource, options: PoolOptions) -> Arc<Self> {
         let labels = options.is_labelled.then(Mutex::default);
         let trims_when_idle = options.trims_when_idle;
         let core = Arc::new(Self { source, trims_when_idle, state: Mutex::default(), labels });
-        if source == Source::Device {
+        if source == BlockSource::Device {
             let weak: Weak<Self> = Arc::downgrade(&core);
-            reclaim::register(weak);
+            reclaim::register_pool(weak);
         }
         core
     }
 
     /// The labels of the blocks in use; none in a pool that is not being debugged.
-    pub(super) fn labels(&self) -> Option<MutexGuard<'_, Labels>> {
+    pub(super) fn block_labels(&self) -> Option<MutexGuard<'_, BlockLabels>> {
         self.labels.as_ref().map(|labels| labels.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     #[inline]
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A block that was used before, if there is one that the stream may use.
     #[inline]
-    pub(super) fn lease_held(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Option<Lease> {
+    pub(super) fn lease_held(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Option<BlockLease> {
         if process::is_forked() {
             return None;
         }
-        let entered = entered_instead_of(stream);
+        let entered = entered_stream_for_none(stream);
         match stream.or(entered.as_ref()) {
             Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
             None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
         }
     }
 
-    /// [`Core::lease_held`] in `ctx` rather than the current context.
+    /// [`PoolCore::lease_held`] in `ctx` rather than the current context.
     #[inline]
     pub(super) fn lease_held_of(
         self: &Arc<Self>,
         ctx: &Context,
         nbytes: usize,
         stream: Option<&Stream>,
-    ) -> Option<Lease> {
+    ) -> Option<BlockLease> {
         if stream.is_some() || is_any_entered() || process::is_forked() {
             return self.lease_held(nbytes, stream);
         }
         self.lease_held_in(ctx, nbytes, None, None)
     }
 
-    /// [`Core::lease_held`] in a context. A stream that was not seen before is taken up only when it is
+    /// [`PoolCore::lease_held`] in a context. A stream that was not seen before is taken up only when it is
     /// said whether the default stream waits for it.
     #[inline]
     fn lease_held_in(
@@ -165,11 +165,11 @@ impl Core {
         nbytes: usize,
         stream: Option<&Stream>,
         is_blocking: Option<bool>,
-    ) -> Option<Lease> {
+    ) -> Option<BlockLease> {
         let bin = bin_number(nbytes);
         let mut guard = self.lock();
         let state = &mut *guard;
-        let index = state.find(ctx)?;
+        let index = state.find_arena(ctx)?;
         let arena = &mut state.arenas[index];
         let stream_idx = match arena.stream_idx_of(stream) {
             Some(stream_idx) => stream_idx,
@@ -178,13 +178,13 @@ impl Core {
         if !ctx.is_alive() || arena.is_exact {
             return None;
         }
-        let ptr = arena.take(bin, stream_idx)?;
+        let ptr = arena.take_from_bin(bin, stream_idx)?;
         arena.begin_lease(stream_idx);
         state.statistics.held_blocks -= 1;
         state.statistics.n_reused += 1;
-        state.statistics.lease(nbytes);
+        state.statistics.count_lease(nbytes);
         drop(guard);
-        Some(Lease::new(
+        Some(BlockLease::new(
             self.clone(),
             ptr,
             nbytes,
@@ -193,36 +193,36 @@ impl Core {
     }
 
     /// A block for a stream, from the driver when there is no other.
-    pub(super) fn lease(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<Lease> {
-        let entered = entered_instead_of(stream);
+    pub(super) fn lease_block(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<BlockLease> {
+        let entered = entered_stream_for_none(stream);
         let stream = stream.or(entered.as_ref());
         if let Some(lease) = self.lease_held(nbytes, stream) {
             return Ok(lease);
         }
         let ctx = match stream {
             Some(stream) => stream.context().clone(),
-            None => Context::require()?,
+            None => Context::current_or_error()?,
         };
         ctx.live_table("memory_pool::allocate")?;
         let is_blocking = stream.map(|stream| stream.is_blocking());
-        self.poll(&ctx, bin_number(nbytes));
+        self.poll_streams(&ctx, bin_number(nbytes));
         if let Some(lease) = self.lease_held_in(&ctx, nbytes, stream, is_blocking) {
             return Ok(lease);
         }
-        self.lease_new(&ctx, nbytes, stream, is_blocking)
+        self.lease_from_driver(&ctx, nbytes, stream, is_blocking)
     }
 
-    fn lease_new(
+    fn lease_from_driver(
         self: &Arc<Self>,
         ctx: &Context,
         nbytes: usize,
         stream: Option<&Stream>,
         is_blocking: Option<bool>,
-    ) -> Result<Lease> {
+    ) -> Result<BlockLease> {
         let of_bin = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
         let is_exact = virtual_gpu::checks_memory(ctx.table());
         let size = if is_exact { nbytes.max(1) } else { of_bin };
-        let allocate = || self.source.allocate(ctx, size);
+        let allocate = || self.source.allocate_block(ctx, size);
         // Blocks that a graph keeps are not handed out again within the capture, so it may need more than the same work
         // did before.
         let first = in_relaxed_mode(allocate);
@@ -243,10 +243,10 @@ impl Core {
         let stream_idx = arena.stream_idx_for(stream.zip(is_blocking));
         arena.begin_lease(stream_idx);
         let origin = BlockOrigin { arena: index as u32, stream_idx, is_exact_size };
-        state.statistics.take(origin.size_of(nbytes));
-        state.statistics.lease(nbytes);
+        state.statistics.count_new_block(origin.size_of(nbytes));
+        state.statistics.count_lease(nbytes);
         drop(guard);
-        Ok(Lease::new(self.clone(), ptr, nbytes, origin))
+        Ok(BlockLease::new(self.clone(), ptr, nbytes, origin))
     }
 
     /// Gives held blocks of the device back to the driver, the largest first, until it can allocate `size` bytes, which
@@ -255,17 +255,17 @@ impl Core {
     fn allocate_after_freeing(&self, ctx: &Context, nbytes: usize, size: usize) -> Result<(u64, bool)> {
         let is_short = |error: &Error| reclaim::is_out_of_memory(error);
         loop {
-            match self.source.allocate(ctx, size) {
-                Err(error) if is_short(&error) && self.free_one(Some(ctx.device())) => {}
+            match self.source.allocate_block(ctx, size) {
+                Err(error) if is_short(&error) && self.free_largest_held(Some(ctx.device())) => {}
                 Err(error) if is_short(&error) => break,
                 other => return other.map(|ptr| (ptr, false)),
             }
         }
         reclaim::empty_pools(ctx.device());
         let asked = nbytes.max(1);
-        let error = match self.source.allocate(ctx, size) {
-            Err(error) if is_short(&error) && size > asked && self.source == Source::Device => {
-                match self.source.allocate(ctx, asked) {
+        let error = match self.source.allocate_block(ctx, size) {
+            Err(error) if is_short(&error) && size > asked && self.source == BlockSource::Device => {
+                match self.source.allocate_block(ctx, asked) {
                     Err(error) => error,
                     Ok(ptr) => return Ok((ptr, true)),
                 }
@@ -280,7 +280,7 @@ impl Core {
     fn out_of_memory(&self, error: Error, nbytes: usize, size: usize) -> Error {
         let all = self.statistics();
         let (held, active) = (all.held_blocks, all.active_blocks);
-        let asked = if size == nbytes || self.source == Source::Device {
+        let asked = if size == nbytes || self.source == BlockSource::Device {
             String::new()
         } else {
             format!("{nbytes} bytes were asked of the pool, which rounds up: ")
@@ -293,7 +293,7 @@ impl Core {
     }
 
     /// Gives the largest held block, or the largest one on a device, back to the driver. False when there is none.
-    fn free_one(&self, device: Option<Device>) -> bool {
+    fn free_largest_held(&self, device: Option<Device>) -> bool {
         let is_there = |arena: &Arena| arena.ctx.as_ref().map(Context::device) == device;
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -303,7 +303,7 @@ impl Core {
         let Some((bin, ptr)) = arena.take_largest() else { return false };
         let ctx = arena.ctx.clone();
         state.statistics.held_blocks -= 1;
-        state.statistics.give_back(alloc_size(bin).unwrap_or(0));
+        state.statistics.count_freed_block(alloc_size(bin).unwrap_or(0));
         drop(guard);
         if let Some(ctx) = ctx {
             self.free_block(&ctx, ptr);
@@ -312,8 +312,8 @@ impl Core {
     }
 
     fn free_block(&self, ctx: &Context, ptr: u64) {
-        if let Err(error) = in_relaxed_mode(|| self.source.free(ctx, ptr)) {
-            crate::drivers::report_cleanup(&error);
+        if let Err(error) = in_relaxed_mode(|| self.source.free_block(ctx, ptr)) {
+            crate::loaded_drivers::report_cleanup(&error);
         }
     }
 
@@ -322,16 +322,16 @@ impl Core {
         if process::is_forked_or_exiting() {
             return;
         }
-        while self.free_one(None) {}
-        let leftovers = self.lock().drop_dead_arenas();
+        while self.free_largest_held(None) {}
+        let leftovers = self.lock().close_dead_arenas();
         drop(leftovers);
     }
 
-    /// [`Core::free_held`] in a thread of this crate, which does no harm to what others capture.
+    /// [`PoolCore::free_held`] in a thread of this crate, which does no harm to what others capture.
     fn free_idle(&self) {
         let ctx = self.lock().arenas.iter().find_map(|arena| arena.ctx.clone());
         let Some(ctx) = ctx else { return };
-        if ctx.hold_current(|| exchange_mode(ctx.table(), CU_STREAM_CAPTURE_MODE_RELAXED)).is_ok() {
+        if ctx.current_in_driver(|| exchange_mode(ctx.table(), CU_STREAM_CAPTURE_MODE_RELAXED)).is_ok() {
             self.free_held();
         }
     }
@@ -355,7 +355,7 @@ impl Core {
             return PoolStatistics::default();
         }
         let mut guard = self.lock();
-        let leftovers = guard.drop_dead_arenas();
+        let leftovers = guard.close_dead_arenas();
         let statistics = guard.statistics;
         drop(guard);
         drop(leftovers);
@@ -377,11 +377,11 @@ impl Core {
 
     /// Takes a block back.
     #[inline]
-    pub(super) fn give_back(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
+    pub(super) fn take_back_block(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
         if process::is_forked_or_exiting() {
             return;
         }
-        if let Some(mut labels) = self.labels() {
+        if let Some(mut labels) = self.block_labels() {
             labels.remove(&ptr);
         }
         // Asked before the lock is taken, since the driver answers.
@@ -394,7 +394,7 @@ impl Core {
         let state = &mut *guard;
         let arena = &mut state.arenas[origin.arena as usize];
         arena.end_lease(origin.stream_idx);
-        state.statistics.end_lease(nbytes);
+        state.statistics.count_lease_end(nbytes);
         // What a graph that is being captured refers to stays allocated.
         let is_kept = !state.stopped && !origin.is_exact_size && (!arena.is_exact || is_any_capturing());
         if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
@@ -405,13 +405,13 @@ impl Core {
             arena.insert_free(bin, ptr, origin.stream_idx, stream_idxs);
             state.statistics.held_blocks += 1;
             if self.trims_when_idle {
-                trim::watch(state.statistics.managed_bytes - state.statistics.active_bytes);
+                trim::request_idle_trim(state.statistics.managed_bytes - state.statistics.active_bytes);
             }
             return;
         }
         let ctx = arena.ctx.clone();
-        state.statistics.give_back(origin.size_of(nbytes));
-        let leftovers = state.drop_dead_arenas();
+        state.statistics.count_freed_block(origin.size_of(nbytes));
+        let leftovers = state.close_dead_arenas();
         drop(guard);
         if let Some(ctx) = ctx {
             self.free_block(&ctx, ptr);
@@ -422,20 +422,20 @@ impl Core {
     }
 
     /// Asks how far the streams are that used blocks, where a block of this bin could come of it.
-    fn poll(&self, ctx: &Context, bin: usize) {
+    fn poll_streams(&self, ctx: &Context, bin: usize) {
         // An event in the legacy stream would make captures invalid.
         if is_any_capturing() {
             return;
         }
         let mut guard = self.lock();
-        let Some(index) = guard.find(ctx) else { return };
+        let Some(index) = guard.find_arena(ctx) else { return };
         let mut polls = guard.arenas[index].begin_poll(bin);
         drop(guard);
         if polls.is_empty() {
             return;
         }
-        let _ = ctx.hold_current(|| {
-            polls.iter_mut().for_each(|poll| poll.run(ctx));
+        let _ = ctx.current_in_driver(|| {
+            polls.iter_mut().for_each(|poll| poll.poll_event(ctx));
             Ok(())
         });
         // A stream that is being polled keeps its arena from being closed, so the index still fits.
@@ -447,8 +447,8 @@ impl Core {
 impl StreamPoll {
     /// Finds out whether the stream has passed what its event stands for. An error leaves the blocks
     /// to this stream.
-    fn run(&mut self, ctx: &Context) {
-        match self.progress(ctx) {
+    fn poll_event(&mut self, ctx: &Context) {
+        match self.query_or_record_event(ctx) {
             Ok(has_passed) => self.has_passed = has_passed,
             // A stream that was closed takes no event; its work is over when that of the context is.
             Err(error) if error.code == CUresult::CUDA_ERROR_INVALID_HANDLE => {
@@ -460,7 +460,7 @@ impl StreamPoll {
         }
     }
 
-    fn progress(&mut self, ctx: &Context) -> Result<bool> {
+    fn query_or_record_event(&mut self, ctx: &Context) -> Result<bool> {
         let event = match &self.event {
             Some(event) => event,
             None => self.event.insert(Event::new_in(ctx, CU_EVENT_DISABLE_TIMING.0)?),
@@ -482,14 +482,14 @@ impl StreamPoll {
 
 /// The stream that `None` stands for, if the thread has entered one.
 #[inline]
-fn entered_instead_of(stream: Option<&Stream>) -> Option<Stream> {
+fn entered_stream_for_none(stream: Option<&Stream>) -> Option<Stream> {
     if stream.is_none() { Stream::current() } else { None }
 }
 
 /// The handle of a stream; `None` is the legacy default stream, whatever the thread has entered.
 fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     match stream {
-        Some(stream) => handle_for("memory_pool::allocate", table, Some(stream)),
+        Some(stream) => checked_stream_handle("memory_pool::allocate", table, Some(stream)),
         None => Ok(CUstream::null()),
     }
 }
@@ -502,8 +502,8 @@ fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
     Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
-impl reclaim::Reclaim for Core {
-    fn reclaim(&self) {
+impl reclaim::ReclaimMemory for PoolCore {
+    fn free_idle_memory(&self) {
         self.free_held();
     }
 
@@ -530,7 +530,7 @@ impl reclaim::Reclaim for Core {
     }
 }
 
-impl Drop for Core {
+impl Drop for PoolCore {
     fn drop(&mut self) {
         self.free_held();
     }

@@ -1,8 +1,8 @@
 //! A pool that tells what its memory is for.
 
-use super::core::{Core, PoolOptions};
+use super::core::{PoolCore, PoolOptions};
 use super::device::{DeviceMemoryPool, PooledDeviceAllocation};
-use super::source::Source;
+use super::source::BlockSource;
 use crate::error::Result;
 use crate::memory::mem_get_info;
 use crate::stream::Stream;
@@ -37,7 +37,7 @@ impl std::fmt::Debug for DebugMemoryPool {
 impl DebugMemoryPool {
     /// An empty pool that writes to `log`.
     pub fn new(log: impl Write + Send + 'static) -> Self {
-        Self { pool: DeviceMemoryPool::labelled(), log: Mutex::new(Box::new(log)) }
+        Self { pool: DeviceMemoryPool::new_labelled(), log: Mutex::new(Box::new(log)) }
     }
 
     /// The pool without labels: its statistics, and more.
@@ -61,11 +61,11 @@ impl DebugMemoryPool {
 /// Labels.
 impl DeviceMemoryPool {
     /// An empty pool that remembers what its memory is for.
-    pub fn labelled() -> Self {
-        Self(Core::new(Source::Device, PoolOptions { is_labelled: true, ..PoolOptions::default() }))
+    pub fn new_labelled() -> Self {
+        Self(PoolCore::new(BlockSource::Device, PoolOptions { is_labelled: true, ..PoolOptions::default() }))
     }
 
-    /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::labelled`]; and whether
+    /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::new_labelled`]; and whether
     /// memory was taken from the driver for it.
     pub fn allocate_labelled(
         &self,
@@ -75,7 +75,7 @@ impl DeviceMemoryPool {
     ) -> Result<(PooledDeviceAllocation, bool)> {
         let before = self.statistics().n_taken;
         let memory = self.allocate(nbytes, stream)?;
-        if let Some(mut labels) = self.0.labels() {
+        if let Some(mut labels) = self.0.block_labels() {
             labels.insert(memory.ptr(), (nbytes, label.into()));
         }
         Ok((memory, self.statistics().n_taken != before))
@@ -84,7 +84,7 @@ impl DeviceMemoryPool {
     /// The labelled blocks in use, the largest first.
     pub fn histogram(&self) -> Vec<BlockCount> {
         let mut counts = BTreeMap::new();
-        if let Some(labels) = self.0.labels() {
+        if let Some(labels) = self.0.block_labels() {
             labels.values().for_each(|(nbytes, label)| *counts.entry((*nbytes, label.clone())).or_insert(0) += 1);
         }
         let all = counts.into_iter().rev();

@@ -1,9 +1,9 @@
 //! Pools of device memory.
 
-use super::core::{Core, PoolOptions};
-use super::lease::Lease;
+use super::core::{PoolCore, PoolOptions};
+use super::lease::BlockLease;
 use super::methods::{allocation_methods, pool_methods};
-use super::source::Source;
+use super::source::BlockSource;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::memory::{memcpy_dtoh_in, memcpy_htod_in};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Cloning gives another reference to the same pool. It may be used from any thread, and dropped at
 /// any time, also when contexts were destroyed or while its memory is in use.
 #[derive(Clone)]
-pub struct DeviceMemoryPool(pub(super) Arc<Core>);
+pub struct DeviceMemoryPool(pub(super) Arc<PoolCore>);
 
 impl Default for DeviceMemoryPool {
     fn default() -> Self {
@@ -26,13 +26,13 @@ impl Default for DeviceMemoryPool {
 impl DeviceMemoryPool {
     /// An empty pool.
     pub fn new() -> Self {
-        Self(Core::new(Source::Device, PoolOptions::default()))
+        Self(PoolCore::new(BlockSource::Device, PoolOptions::default()))
     }
 
     /// An empty pool that caches unused blocks only while its process goes on allocating:
     /// when nothing was taken from it or given back for one to two seconds, they go back to the driver.
     pub fn trimmed_when_idle() -> Self {
-        Self(Core::new(Source::Device, PoolOptions { trims_when_idle: true, ..PoolOptions::default() }))
+        Self(PoolCore::new(BlockSource::Device, PoolOptions { trims_when_idle: true, ..PoolOptions::default() }))
     }
 }
 
@@ -48,7 +48,7 @@ pool_methods! {
 }
 
 /// Device memory from a pool, which gets it back when this is dropped.
-pub struct PooledDeviceAllocation(pub(super) Lease);
+pub struct PooledDeviceAllocation(pub(super) BlockLease);
 
 impl std::fmt::Debug for PooledDeviceAllocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,25 +78,25 @@ impl PooledDeviceAllocation {
 
     /// Copies host bytes to `offset`; waits until they are there.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
-        let dst = self.range("cuMemcpyHtoD", offset, src.len())?;
-        let ctx = self.context("cuMemcpyHtoD")?;
-        // SAFETY: the range lies within this memory, which `range` checked.
-        ctx.hold_current(|| unsafe { memcpy_htod_in(ctx.table(), dst, src) })
+        let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
+        let ctx = self.context_or_error("cuMemcpyHtoD")?;
+        // SAFETY: the range lies within this memory, which `checked_range` checked.
+        ctx.current_in_driver(|| unsafe { memcpy_htod_in(ctx.table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
-        let src = self.range("cuMemcpyDtoH", offset, dst.len())?;
-        let ctx = self.context("cuMemcpyDtoH")?;
+        let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
+        let ctx = self.context_or_error("cuMemcpyDtoH")?;
         // SAFETY: as above.
-        ctx.hold_current(|| unsafe { memcpy_dtoh_in(ctx.table(), dst, src) })
+        ctx.current_in_driver(|| unsafe { memcpy_dtoh_in(ctx.table(), dst, src) })
     }
 
-    fn context(&self, call: &'static str) -> Result<Context> {
+    fn context_or_error(&self, call: &'static str) -> Result<Context> {
         self.0.context().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, ""))
     }
 
-    fn range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
+    fn checked_range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
         let size = self.nbytes();
         let detail = match offset.checked_add(nbytes) {
             _ if self.is_freed() => "the memory was freed".to_owned(),

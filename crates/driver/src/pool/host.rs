@@ -1,9 +1,9 @@
 //! Pools of page-locked host memory.
 
-use super::core::{Core, PoolOptions};
-use super::lease::Lease;
+use super::core::{PoolCore, PoolOptions};
+use super::lease::BlockLease;
 use super::methods::{allocation_methods, pool_methods};
-use super::source::Source;
+use super::source::BlockSource;
 use std::sync::Arc;
 
 /// How a [`PageLockedMemoryPool`] allocates.
@@ -17,7 +17,7 @@ pub struct PageLockedAllocator {
 ///
 /// As [`super::DeviceMemoryPool`] in everything else.
 #[derive(Clone)]
-pub struct PageLockedMemoryPool(Arc<Core>);
+pub struct PageLockedMemoryPool(Arc<PoolCore>);
 
 impl Default for PageLockedMemoryPool {
     fn default() -> Self {
@@ -28,7 +28,7 @@ impl Default for PageLockedMemoryPool {
 impl PageLockedMemoryPool {
     /// An empty pool.
     pub fn new(allocator: PageLockedAllocator) -> Self {
-        Self(Core::new(Source::Host(allocator.flags), PoolOptions::default()))
+        Self(PoolCore::new(BlockSource::Host(allocator.flags), PoolOptions::default()))
     }
 }
 
@@ -39,7 +39,7 @@ pool_methods! {
 }
 
 /// Page-locked host memory from a pool, which gets it back when this is dropped.
-pub struct PooledHostAllocation(Lease);
+pub struct PooledHostAllocation(BlockLease);
 
 impl std::fmt::Debug for PooledHostAllocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,7 @@
 //! A block in use, until it is returned to its pool.
 
 use super::arena::DEFAULT_STREAM_IDX;
-use super::core::{BlockOrigin, Core, freed_twice};
+use super::core::{BlockOrigin, PoolCore, freed_twice};
 use crate::context::Context;
 use crate::error::Result;
 use crate::graph::{is_any_capturing, retain_in_capture};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Who uses a block beside the stream that it was allocated for.
 #[derive(Default)]
-struct Uses {
+struct StreamUses {
     /// Further streams; `None` is the legacy default stream.
     others: Vec<Option<Stream>>,
     /// Held by the graphs that work with the block was captured into.
@@ -20,20 +20,20 @@ struct Uses {
 
 /// A block that was freed while graphs still hold its address. It is returned with the last of them.
 #[derive(Default)]
-struct CapturedBlock(Mutex<Option<Lease>>);
+struct CapturedBlock(Mutex<Option<BlockLease>>);
 
-pub(super) struct Lease {
-    core: Arc<Core>,
+pub(super) struct BlockLease {
+    core: Arc<PoolCore>,
     ptr: u64,
     nbytes: usize,
     origin: BlockOrigin,
     freed: AtomicBool,
-    uses: Mutex<Uses>,
+    uses: Mutex<StreamUses>,
 }
 
-impl Lease {
+impl BlockLease {
     #[inline]
-    pub(super) fn new(core: Arc<Core>, ptr: u64, nbytes: usize, origin: BlockOrigin) -> Self {
+    pub(super) fn new(core: Arc<PoolCore>, ptr: u64, nbytes: usize, origin: BlockOrigin) -> Self {
         Self { core, ptr, nbytes, origin, freed: AtomicBool::new(false), uses: Mutex::default() }
     }
 
@@ -74,7 +74,7 @@ impl Lease {
         if stream.is_none() && self.origin.stream_idx == DEFAULT_STREAM_IDX {
             return;
         }
-        if is_any_capturing() && retain_in_capture(stream.as_ref(), || self.captured()) {
+        if is_any_capturing() && retain_in_capture(stream.as_ref(), || self.captured_block()) {
             return;
         }
         let others = &mut self.uses.lock().unwrap_or_else(PoisonError::into_inner).others;
@@ -104,48 +104,48 @@ impl Lease {
         };
         streams.extend(self.core.stream_of(self.origin));
         if is_captured || streams.iter().any(Stream::is_closed) {
-            return self.context().map_or(Ok(()), |ctx| ctx.with_current(|| ctx.wait()));
+            return self.context().map_or(Ok(()), |ctx| ctx.with_current(|| ctx.wait_for_context()));
         }
         streams.iter().try_for_each(Stream::synchronize)
     }
 
     /// What graphs hold in place of the block.
     #[cold]
-    fn captured(&self) -> Arc<CapturedBlock> {
+    fn captured_block(&self) -> Arc<CapturedBlock> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner).captured.get_or_insert_default().clone()
     }
 
-    pub(super) fn free(&self, call: &'static str) -> Result<()> {
+    pub(super) fn free_block(&self, call: &'static str) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
             return Err(freed_twice(call));
         }
         let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
-        self.give_back(uses);
+        self.return_to_pool(uses);
         Ok(())
     }
 
     #[inline]
-    fn give_back(&self, uses: Uses) {
+    fn return_to_pool(&self, uses: StreamUses) {
         match uses.captured {
-            None => self.core.give_back(self.ptr, self.nbytes, self.origin, uses.others),
-            Some(captured) => self.hand_to_graphs(&captured, uses.others),
+            None => self.core.take_back_block(self.ptr, self.nbytes, self.origin, uses.others),
+            Some(captured) => self.retain_in_graphs(&captured, uses.others),
         }
     }
 
     #[cold]
-    fn hand_to_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
+    fn retain_in_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
         let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.origin);
         block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
         *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
     }
 }
 
-impl Drop for Lease {
+impl Drop for BlockLease {
     #[inline]
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
             let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(PoisonError::into_inner));
-            self.give_back(uses);
+            self.return_to_pool(uses);
         }
     }
 }

@@ -16,7 +16,7 @@ macro_rules! pool_methods {
                 nbytes: usize,
                 stream: Option<&$crate::stream::Stream>,
             ) -> $crate::error::Result<$allocation> {
-                self.0.lease(nbytes, stream).map($allocation)
+                self.0.lease_block(nbytes, stream).map($allocation)
             }
 
             #[doc = concat!("[`", stringify!($pool), "::allocate`] without the driver: `None` if no unused block fits.")]
@@ -98,7 +98,7 @@ macro_rules! allocation_methods {
 
             /// Gives the memory back to the pool now. A second call is an error.
             pub fn free(&self) -> $crate::error::Result<()> {
-                self.0.free($free)
+                self.0.free_block($free)
             }
         }
     };

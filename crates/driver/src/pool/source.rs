@@ -6,15 +6,15 @@ use crate::memory::{HostAllocation, allocation_error};
 
 /// Device memory, or page-locked host memory with flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
+pub(super) enum BlockSource {
     Device,
     Host(u32),
 }
 
-impl Source {
+impl BlockSource {
     /// A block of `nbytes` bytes in a context.
-    pub(super) fn allocate(self, ctx: &Context, nbytes: usize) -> Result<u64> {
-        ctx.hold_current(|| {
+    pub(super) fn allocate_block(self, ctx: &Context, nbytes: usize) -> Result<u64> {
+        ctx.current_in_driver(|| {
             let table = ctx.table();
             match self {
                 Self::Device => {
@@ -25,15 +25,15 @@ impl Source {
                     Ok(ptr)
                 }
                 Self::Host(flags) => {
-                    HostAllocation::allocate(table, nbytes, flags).map(|ptr| ptr.expose_provenance() as u64)
+                    HostAllocation::allocate_page_locked(table, nbytes, flags).map(|ptr| ptr.expose_provenance() as u64)
                 }
             }
         })
     }
 
     /// Gives a block back; does nothing when its context was destroyed.
-    pub(super) fn free(self, ctx: &Context, ptr: u64) -> Result<()> {
-        ctx.cleanup(|table| {
+    pub(super) fn free_block(self, ctx: &Context, ptr: u64) -> Result<()> {
+        ctx.free_in_context(|table| {
             // SAFETY: the block is the pool's, which has just forgotten it.
             unsafe {
                 match self {

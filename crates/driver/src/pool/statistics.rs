@@ -27,7 +27,7 @@ pub struct PoolStatistics {
 
 impl PoolStatistics {
     #[inline]
-    pub(super) fn lease(&mut self, nbytes: usize) {
+    pub(super) fn count_lease(&mut self, nbytes: usize) {
         self.active_blocks += 1;
         self.active_bytes += nbytes;
         self.peak_active_bytes = self.peak_active_bytes.max(self.active_bytes);
@@ -35,18 +35,18 @@ impl PoolStatistics {
     }
 
     #[inline]
-    pub(super) fn end_lease(&mut self, nbytes: usize) {
+    pub(super) fn count_lease_end(&mut self, nbytes: usize) {
         self.active_blocks -= 1;
         self.active_bytes -= nbytes;
     }
 
-    pub(super) fn take(&mut self, size: usize) {
+    pub(super) fn count_new_block(&mut self, size: usize) {
         self.managed_bytes += size;
         self.peak_managed_bytes = self.peak_managed_bytes.max(self.managed_bytes);
         self.n_taken += 1;
     }
 
-    pub(super) fn give_back(&mut self, size: usize) {
+    pub(super) fn count_freed_block(&mut self, size: usize) {
         self.managed_bytes -= size;
         self.n_returned += 1;
     }

@@ -9,7 +9,7 @@ use crate::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-const PERIOD: Duration = Duration::from_secs(1);
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
 /// Less than this is left to the process.
 const MIN_TRIMMED_BYTES: usize = 1 << 20;
 
@@ -17,27 +17,27 @@ static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// Sees to it that memory which is kept unused goes back some time.
 #[inline]
-pub(super) fn watch(unused_bytes: usize) {
+pub(super) fn request_idle_trim(unused_bytes: usize) {
     if unused_bytes >= MIN_TRIMMED_BYTES && !IS_RUNNING.load(Ordering::Relaxed) {
-        start();
+        start_trim_thread();
     }
 }
 
 #[cold]
-fn start() {
+fn start_trim_thread() {
     if IS_RUNNING.swap(true, Ordering::AcqRel) {
         return;
     }
     let thread = std::thread::Builder::new().name("rtcg-trim".into()).stack_size(256 << 10);
-    if thread.spawn(run).is_err() {
+    if thread.spawn(trim_loop).is_err() {
         // Nothing is given back then, until a later block starts the thread.
         IS_RUNNING.store(false, Ordering::Release);
     }
 }
 
-fn run() {
+fn trim_loop() {
     loop {
-        std::thread::sleep(PERIOD);
+        std::thread::sleep(TRIM_PERIOD);
         if process::is_forked_or_exiting() {
             return;
         }

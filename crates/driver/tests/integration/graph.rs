@@ -4,7 +4,7 @@
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
 use rtcg_driver::{
-    Context, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module, Place,
+    Context, CopyEnd, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module,
     Stream, linear_copy, retain_in_capture,
 };
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn nodes_run_in_the_order_of_their_edges() {
             let set = graph.add_memset_node(&fill(&a, 1.0), &[]).unwrap();
             let twice = graph.add_kernel_node(scale(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
             graph.add_dependencies(&[(twice.clone(), thrice.clone())]).unwrap();
-            let copy = linear_copy(Place::Host(seen.as_mut_ptr().cast()), Place::Device(a.ptr()), N * 4);
+            let copy = linear_copy(CopyEnd::Host(seen.as_mut_ptr().cast()), CopyEnd::Device(a.ptr()), N * 4);
             let back = graph.add_memcpy_node(&copy, std::slice::from_ref(&thrice)).unwrap();
             (set, twice, thrice, back)
         };
@@ -182,8 +182,8 @@ fn what_nodes_need_lives_as_long_as_graphs_and_launches() {
         // SAFETY: the memory is kept by the node.
         let node = unsafe { graph.add_kernel_node(scale(function, &a, 2.0), &[]).unwrap() };
         let kept = Arc::downgrade(&a);
-        node.keep(a.clone());
-        node.keep(Arc::new(Flag(gone.clone())));
+        node.retain_for_node(a.clone());
+        node.retain_for_node(Arc::new(Flag(gone.clone())));
         drop(a);
         let exec = graph.instantiate(0).unwrap();
         let parent = Graph::new().unwrap();
@@ -217,7 +217,7 @@ fn objects_wait_for_launches_that_still_run() {
             }
         };
         let node = graph.add_host_node(Box::new(spin), &[]).unwrap();
-        node.keep(Arc::new(Flag(gone.clone())));
+        node.retain_for_node(Arc::new(Flag(gone.clone())));
         let exec = graph.instantiate(0).unwrap();
         exec.launch(Some(&stream)).unwrap();
         drop((graph, node, exec));
@@ -388,7 +388,7 @@ fn graphs_allocate_record_and_wait() {
         let free = unsafe {
             let set = MemsetNode { dst: ptr, ..fill(&a, 4.0) };
             let set = graph.add_memset_node(&set, &[alloc]).unwrap();
-            let copy = linear_copy(Place::Device(a.ptr()), Place::Device(ptr), N * 4);
+            let copy = linear_copy(CopyEnd::Device(a.ptr()), CopyEnd::Device(ptr), N * 4);
             let copy = graph.add_memcpy_node(&copy, &[set]).unwrap();
             graph.add_mem_free_node(ptr, &[copy]).unwrap()
         };

@@ -125,7 +125,7 @@ fn ranges_and_marks_are_on_the_thread() {
     own_process!();
     let _turn = lock_trace();
     let lines = traced("ranges", || {
-        let _outer = trace::nvtx::range("say \"outer\"");
+        let _outer = trace::nvtx::scoped_range("say \"outer\"");
         trace::nvtx::mark("now");
     });
     assert_eq!(lines_with(&lines, &[r#""ph":"B""#, r#"say \"outer\""#]).len(), 1);

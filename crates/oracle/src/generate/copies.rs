@@ -1,11 +1,11 @@
 //! What came with compute capability 9.0 to move memory: bulk copies into and out of shared memory, and
 //! exchanges of 16 bytes.
 
-use super::body::{Generator, fixed, line};
-use super::{INPUT, Node, SLOT};
+use super::body::{Generator, fixed_node, line_node};
+use super::{INPUT_BYTES, ProgramNode, SLOT_BYTES};
 
 /// Bytes of shared memory that all threads exchange values in.
-const PHASE: usize = 2048;
+const EXCHANGE_BYTES: usize = 2048;
 
 impl Generator {
     /// Whether the device has them.
@@ -14,16 +14,18 @@ impl Generator {
     }
 
     /// A part of the input comes to shared memory, for which all threads wait by an `mbarrier`; each reads a word.
-    pub(crate) fn bulk_load(&mut self) -> Node {
-        let (object, at, from) = (self.scratch('r'), self.scratch('r'), self.scratch('r'));
-        let (first, over, state) = (self.scratch('p'), self.scratch('p'), self.scratch('d'));
-        let (dst, index, wait) = (self.reg('r'), self.reg('r'), self.label());
-        let packs = 1 + self.random.below(PHASE / 16);
+    pub(crate) fn bulk_load(&mut self) -> ProgramNode {
+        let (object, at, from) = (self.scratch_register('r'), self.scratch_register('r'), self.scratch_register('r'));
+        let (first, over, state) = (self.scratch_register('p'), self.scratch_register('p'), self.scratch_register('d'));
+        let (dst, index, wait) = (self.pool_register('r'), self.pool_register('r'), self.new_label());
+        let packs = 1 + self.random.next_below(EXCHANGE_BYTES / 16);
         let bytes = 16 * packs;
-        let (to, source) =
-            (16 * self.random.below(PHASE / 16 - packs + 1), 16 * self.random.below((INPUT - bytes) / 16 + 1));
+        let (to, source) = (
+            16 * self.random.next_below(EXCHANGE_BYTES / 16 - packs + 1),
+            16 * self.random.next_below((INPUT_BYTES - bytes) / 16 + 1),
+        );
         // In one piece or two.
-        let cut = 16 * self.random.below(packs);
+        let cut = 16 * self.random.next_below(packs);
         let copies: String = [(0, cut), (cut, bytes - cut)]
             .iter()
             .filter(|(_, n)| *n > 0)
@@ -35,7 +37,7 @@ impl Generator {
                 )
             })
             .collect();
-        Node::Group(vec![fixed(format!(
+        ProgramNode::Group(vec![fixed_node(format!(
             "mov.u32 {object}, smbar;\nmov.u32 {at}, sphase;\nsetp.eq.u32 {first}, %lin, 0;\n\
              @{first} mbarrier.init.shared.b64 [{object}], %threads;\n@{first} fence.mbarrier_init.release.cluster;\n\
              @{first} fence.proxy.async;\nbar.sync 0;\n\
@@ -49,38 +51,40 @@ impl Generator {
     }
 
     /// The thread's own shared memory at `base`, all of whose `size` bytes are written, goes to its own global memory.
-    pub(crate) fn bulk_store(&mut self, base: &str, size: usize) -> Node {
-        const OPS: &[&str] = &[
+    pub(crate) fn bulk_store(&mut self, base: &str, size: usize) -> ProgramNode {
+        const BULK_REDUCE_OPS: &[&str] = &[
             "add.u32", "add.s32", "add.u64", "min.u32", "max.s32", "min.s64", "max.u64", "and.b32", "or.b64",
             "xor.b32", "inc.u32", "dec.u32",
         ];
-        let n = 16 * (1 + self.random.below(size / 16));
-        let (from, to) = (16 * self.random.below((size - n) / 16 + 1), 16 * self.random.below((SLOT - n) / 16 + 1));
+        let n = 16 * (1 + self.random.next_below(size / 16));
+        let (from, to) =
+            (16 * self.random.next_below((size - n) / 16 + 1), 16 * self.random.next_below((SLOT_BYTES - n) / 16 + 1));
         let reduces = self.random.one_in(2);
         let (what, op) = match reduces {
-            true => ("cp.reduce", format!(".{}", self.pick(OPS))),
+            true => ("cp.reduce", format!(".{}", self.pick_str(BULK_REDUCE_OPS))),
             false => ("cp", String::new()),
         };
-        line(format!(
+        line_node(format!(
             "fence.proxy.async;\n{what}.async.bulk.global.shared::cta.bulk_group{op} [%slot+{to}], [{base}+{from}], {n};\n\
              cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;"
         ))
     }
 
     /// An exchange of 16 bytes of the thread's own memory, compared or not.
-    pub(crate) fn wide_exchange(&mut self, space: &str, base: &str, size: usize) -> Node {
-        let at = 16 * self.random.below(size / 16);
-        let low = self.reg('d');
+    pub(crate) fn wide_exchange(&mut self, space: &str, base: &str, size: usize) -> ProgramNode {
+        let at = 16 * self.random.next_below(size / 16);
+        let low = self.pool_register('d');
         let high = loop {
-            let high = self.reg('d');
+            let high = self.pool_register('d');
             if high != low {
                 break high;
             }
         };
-        let (x, y, z, w) = (self.reg('d'), self.reg('d'), self.reg('d'), self.reg('d'));
-        let sem = self.pick(&["", ".relaxed.cta", ".acq_rel.gpu"]);
-        let guard = self.guard();
-        let exchange = match self.random.below(3) {
+        let (x, y, z, w) =
+            (self.pool_register('d'), self.pool_register('d'), self.pool_register('d'), self.pool_register('d'));
+        let sem = self.pick_str(&["", ".relaxed.cta", ".acq_rel.gpu"]);
+        let guard = self.random_guard();
+        let exchange = match self.random.next_below(3) {
             0 => format!("{guard}atom{sem}{space}.exch.b128 %wq0, [{base}+{at}], %wq1;"),
             // What is there now, so that half of the comparisons succeed.
             1 => format!(
@@ -89,7 +93,7 @@ impl Generator {
             ),
             _ => format!("{guard}atom{sem}{space}.cas.b128 %wq0, [{base}+{at}], %wq2, %wq1;"),
         };
-        line(format!(
+        line_node(format!(
             "{{ .reg .b128 %wq<3>; .reg .b64 %wd<2>;\nmov.u64 %wd0, {x};\nmov.u64 %wd1, {y};\nmov.b128 %wq0, {{{x}, {y}}};\n\
              mov.b128 %wq1, {{{z}, {w}}};\nmov.b128 %wq2, {{{y}, {z}}};\n{exchange}\nmov.b128 {{{low}, {high}}}, %wq0; }}"
         ))

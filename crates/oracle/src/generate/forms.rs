@@ -11,24 +11,24 @@
 //! sum. The approximate instructions are left out: they have no exact result.
 
 /// Families with their weights.
-pub(crate) const FAMILIES: &[(u32, &[&str])] = &[
-    (10, INTEGERS),
-    (3, SMALL_INTEGERS),
-    (4, LOGIC),
-    (5, FIELDS),
-    (3, PACKED),
-    (6, SINGLE),
-    (4, DOUBLE),
-    (5, HALF),
-    (6, COMPARE),
-    (4, SELECT),
-    (5, CONVERT_INTEGERS),
-    (4, CONVERT_FLOATS),
-    (3, MOVES),
-    (2, VIDEO),
+pub(crate) const FORM_FAMILIES: &[(u32, &[&str])] = &[
+    (10, INTEGER_FORMS),
+    (3, SMALL_INTEGER_FORMS),
+    (4, LOGIC_FORMS),
+    (5, BIT_FIELD_FORMS),
+    (3, PACKED_FORMS),
+    (6, F32_FORMS),
+    (4, F64_FORMS),
+    (5, F16_FORMS),
+    (6, COMPARE_FORMS),
+    (4, SELECT_FORMS),
+    (5, CONVERT_INTEGER_FORMS),
+    (4, CONVERT_FLOAT_FORMS),
+    (3, MOVE_FORMS),
+    (2, VIDEO_FORMS),
 ];
 
-const INTEGERS: &[&str] = &[
+const INTEGER_FORMS: &[&str] = &[
     "{add,sub,mul.lo}.{u32,s32} =r r R",
     "{add,sub,mul.lo}.{u32,s32} =r r R",
     "{add,sub,mul.lo}.{u64,s64} =d d D",
@@ -51,7 +51,7 @@ const INTEGERS: &[&str] = &[
     "cvt.u32.u64 =r d",
 ];
 
-const SMALL_INTEGERS: &[&str] = &[
+const SMALL_INTEGER_FORMS: &[&str] = &[
     "{add,sub,mul.lo,mul.hi,div,rem,min,max}.{u16,s16} =h h H",
     "{mad.lo,mad.hi,sad}.{u16,s16} =h h H h",
     "mul.wide.{u16,s16} =r h H",
@@ -64,7 +64,7 @@ const SMALL_INTEGERS: &[&str] = &[
     "{mad24,mad}.hi.sat.s32 =r r R r",
 ];
 
-const LOGIC: &[&str] = &[
+const LOGIC_FORMS: &[&str] = &[
     "{and,or,xor}.b16 =h h H",
     "{and,or,xor}.b32 =r r R",
     "{and,or,xor}.b64 =d d D",
@@ -77,7 +77,7 @@ const LOGIC: &[&str] = &[
     "lop3.b32 =r r R r #",
 ];
 
-const FIELDS: &[&str] = &[
+const BIT_FIELD_FORMS: &[&str] = &[
     "{popc,clz}.b32 =r r",
     "{popc,clz}.b64 =r d",
     "brev.b32 =r r",
@@ -96,7 +96,7 @@ const FIELDS: &[&str] = &[
     "fns.b32 =r r I I",
 ];
 
-const PACKED: &[&str] = &[
+const PACKED_FORMS: &[&str] = &[
     "dp4a.{u32,s32}.{u32,s32} =r r r r",
     "dp2a.{lo,hi}.{u32,s32}.{u32,s32} =r r r r",
     "vabsdiff4.u32.u32.u32{,.add} =r r r r",
@@ -107,7 +107,7 @@ const PACKED: &[&str] = &[
     "setp.{eq,ne,lt,ge,ltu,num,nan}.f16x2 =p|=p r r",
 ];
 
-const VIDEO: &[&str] = &[
+const VIDEO_FORMS: &[&str] = &[
     "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r r",
     "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r r.b1 r.h1",
     "{vadd,vsub,vabsdiff,vmin,vmax}.{u32,s32}.{u32,s32}.{u32,s32}{,.sat} =r.b2 r.h0 r r",
@@ -127,7 +127,7 @@ const VIDEO: &[&str] = &[
     "{vset2,vset4}.{u32,s32}.{u32,s32}.{eq,ne,lt,le,gt,ge}{,.add} =r r r r",
 ];
 
-const SINGLE: &[&str] = &[
+const F32_FORMS: &[&str] = &[
     "{add,sub}{,.rn,.rz,.rm,.rp}{,.ftz}{,.sat}.f32 =r r F",
     "mul{.rn,.rz,.rm,.rp}{,.ftz}{,.sat}.f32 =r r F",
     "fma{.rn,.rz,.rm,.rp}{,.ftz}{,.sat}.f32 =r r F r",
@@ -141,7 +141,7 @@ const SINGLE: &[&str] = &[
     "testp.{finite,infinite,number,notanumber,normal,subnormal}.f32 =p r",
 ];
 
-const DOUBLE: &[&str] = &[
+const F64_FORMS: &[&str] = &[
     "{add,sub}{,.rn,.rz,.rm,.rp}.f64 =d d G",
     "mul{.rn,.rz,.rm,.rp}.f64 =d d G",
     "fma{.rn,.rz,.rm,.rp}.f64 =d d G d",
@@ -153,7 +153,7 @@ const DOUBLE: &[&str] = &[
     "testp.{finite,infinite,number,notanumber,normal,subnormal}.f64 =p d",
 ];
 
-const HALF: &[&str] = &[
+const F16_FORMS: &[&str] = &[
     "{add,sub}{,.rn}{,.ftz}{,.sat}.f16 =h h h",
     "{add,sub}{,.rn}{,.ftz}{,.sat}.f16x2 =r r r",
     "mul.rn{,.ftz}{,.sat}.f16 =h h h",
@@ -178,7 +178,7 @@ const HALF: &[&str] = &[
     "90 mul.rn.bf16x2 =r r r",
 ];
 
-const COMPARE: &[&str] = &[
+const COMPARE_FORMS: &[&str] = &[
     "setp.{eq,ne}.b16 =p h H",
     "setp.{eq,ne,lt,le,gt,ge}.{u32,s32} =p r R",
     "setp.{eq,ne,lt,le,gt,ge}.{u32,s32} =p r R",
@@ -200,7 +200,7 @@ const COMPARE: &[&str] = &[
     "set.{eq,ne,lt,ge,equ,ltu,num,nan}.{u32,s32}.f16 =r h h",
 ];
 
-const SELECT: &[&str] = &[
+const SELECT_FORMS: &[&str] = &[
     "selp.{b16,u16,s16} =h h H p",
     "selp.{b32,u32,s32} =r r R p",
     "selp.f32 =r r F p",
@@ -213,7 +213,7 @@ const SELECT: &[&str] = &[
     "slct{,.ftz}.{b64,f64}.f32 =d d d r",
 ];
 
-const CONVERT_INTEGERS: &[&str] = &[
+const CONVERT_INTEGER_FORMS: &[&str] = &[
     "cvt.{u8,s8,u16,s16}.{u8,s8,u16,s16} =h h",
     "cvt.{u8,s8,u16,s16}.{u32,s32} =h r",
     "cvt.{u8,s8,u16,s16,u32,s32}.{u8,s8,u16,s16} =r h",
@@ -244,7 +244,7 @@ const CONVERT_INTEGERS: &[&str] = &[
     "90 cvt.{rni,rzi,rmi,rpi}.{u32,s32}.bf16 =r h",
 ];
 
-const CONVERT_FLOATS: &[&str] = &[
+const CONVERT_FLOAT_FORMS: &[&str] = &[
     "cvt{,.ftz}{,.sat}.f32.f32 =r r",
     "cvt.{rni,rzi,rmi,rpi}{,.ftz}{,.sat}.f32.f32 =r r",
     "cvt{,.rni,.rzi,.rmi,.rpi}{,.sat}.f64.f64 =d d",
@@ -273,7 +273,7 @@ const CONVERT_FLOATS: &[&str] = &[
     "90 cvt.rn{,.relu}.f16x2.{e4m3x2,e5m2x2} =r h",
 ];
 
-const MOVES: &[&str] = &[
+const MOVE_FORMS: &[&str] = &[
     "mov.{b16,u16,s16} =h H",
     "mov.{b32,u32,s32} =r R",
     "mov.f32 =r F",
@@ -291,29 +291,29 @@ const MOVES: &[&str] = &[
 
 /// One instruction: opcode and operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct InstForm {
     pub(crate) opcode: String,
     pub(crate) operands: Vec<String>,
     pub(crate) capability: u32,
 }
 
 /// The words that an opcode with alternatives stands for.
-fn expand(text: &str) -> Vec<String> {
+fn expand_alternatives(text: &str) -> Vec<String> {
     let Some((before, rest)) = text.split_once('{') else { return vec![text.to_owned()] };
     let Some((choices, after)) = rest.split_once('}') else { return vec![text.to_owned()] };
-    let tails = expand(after);
+    let tails = expand_alternatives(after);
     let join = |choice: &str| tails.iter().map(|tail| format!("{before}{choice}{tail}")).collect::<Vec<_>>();
     choices.split(',').flat_map(join).collect()
 }
 
 /// The forms that a line stands for.
-pub(crate) fn forms_of(line: &str) -> Vec<Form> {
+pub(crate) fn forms_of(line: &str) -> Vec<InstForm> {
     let mut words: Vec<&str> = line.split(' ').collect();
     let capability = words[0].parse().ok();
     if capability.is_some() {
         words.remove(0);
     }
     let operands: Vec<String> = words[1..].iter().map(|w| w.to_string()).collect();
-    let form = |opcode| Form { opcode, operands: operands.clone(), capability: capability.unwrap_or(0) };
-    expand(words[0]).into_iter().map(form).collect()
+    let form = |opcode| InstForm { opcode, operands: operands.clone(), capability: capability.unwrap_or(0) };
+    expand_alternatives(words[0]).into_iter().map(form).collect()
 }

@@ -31,16 +31,16 @@
 //! integer 1, not its bits.
 
 use super::body::Generator;
-use super::forms::Form;
+use super::forms::InstForm;
 
 /// Whether a form is as PTX says, if its operands are spared.
-pub(crate) fn fits(form: &Form) -> bool {
+pub(crate) fn runs_alike_on_gpu(form: &InstForm) -> bool {
     // The destination as `=r.h1`.
     let in_part = form.operands.first().is_some_and(|operand| operand.contains('.'));
-    fits_by_name(&form.opcode) && !(form.opcode.starts_with('v') && in_part)
+    runs_alike_by_opcode(&form.opcode) && !(form.opcode.starts_with('v') && in_part)
 }
 
-fn fits_by_name(opcode: &str) -> bool {
+fn runs_alike_by_opcode(opcode: &str) -> bool {
     let float = opcode.rsplit('.').next().is_some_and(|ty| ty.starts_with(['f', 'b']));
     let is = |name: &str| opcode.starts_with(name);
     let sign = float && (is("abs.") || is("neg."));
@@ -55,7 +55,7 @@ fn fits_by_name(opcode: &str) -> bool {
 }
 
 /// Whether an instruction must not stand behind a guard.
-pub(crate) fn unguarded(instruction: &str) -> bool {
+pub(crate) fn must_not_be_guarded(instruction: &str) -> bool {
     let opcode = instruction.split(' ').next().unwrap_or(instruction);
     let lanes = opcode.starts_with('v') && opcode.ends_with(".add");
     opcode.starts_with("testp.") || opcode.starts_with("set.") || lanes
@@ -69,19 +69,19 @@ impl Generator {
         let bits = ty.get(1..).and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
         let last = operands.len() - 1;
         match name {
-            "bfe" | "bfi" => self.masked(&mut operands[last - 1..], 255),
+            "bfe" | "bfi" => self.mask_operands(&mut operands[last - 1..], 255),
             "shl" | "shr" => match operands[last].parse::<u32>() {
                 Ok(amount) => {
                     operands[last] = (amount % bits).to_string();
                     String::new()
                 }
-                Err(_) if bits == 64 => self.masked(&mut operands[last..], 63),
+                Err(_) if bits == 64 => self.mask_operands(&mut operands[last..], 63),
                 Err(_) => String::new(),
             },
             "min" | "max" if ty.starts_with(['f', 'b']) => {
                 let letter = operands[1].chars().nth(1).unwrap_or('r');
                 while operands[1] == operands[2] {
-                    operands[2] = self.reg(letter);
+                    operands[2] = self.pool_register(letter);
                 }
                 String::new()
             }
@@ -89,10 +89,10 @@ impl Generator {
         }
     }
 
-    fn masked(&mut self, operands: &mut [String], mask: u32) -> String {
+    fn mask_operands(&mut self, operands: &mut [String], mask: u32) -> String {
         let mut before = String::new();
         for operand in operands.iter_mut().filter(|o| o.starts_with('%')) {
-            let cut = self.scratch('r');
+            let cut = self.scratch_register('r');
             before += &format!("and.b32 {cut}, {operand}, {mask};\n");
             *operand = cut;
         }
@@ -100,7 +100,7 @@ impl Generator {
     }
 
     /// Cuts registers to the bytes that a store takes from them.
-    pub(crate) fn cut(&mut self, names: &mut [String], bytes: usize) -> String {
+    pub(crate) fn cut_to_range(&mut self, names: &mut [String], bytes: usize) -> String {
         let mut before = String::new();
         for name in names {
             let letter = name.chars().nth(1).unwrap_or('r');
@@ -110,7 +110,7 @@ impl Generator {
                 _ => 4,
             };
             if width > bytes {
-                let cut = self.scratch(letter);
+                let cut = self.scratch_register(letter);
                 let mask = (1u64 << (8 * bytes)) - 1;
                 before += &format!("and.b{} {cut}, {name}, {mask};\n", 8 * width);
                 *name = cut;
@@ -122,8 +122,8 @@ impl Generator {
 
 #[cfg(test)]
 mod tests {
-    use crate::generate::forms::{FAMILIES, forms_of};
-    use crate::{Target, generate};
+    use crate::generate::forms::{FORM_FAMILIES, forms_of};
+    use crate::{GenerationTarget, generate_program};
     use std::collections::BTreeSet;
 
     /// The opcode, its guard and its operands, of a line of a program.
@@ -195,7 +195,9 @@ mod tests {
     fn faults(real: bool) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
         for seed in 0..2000 {
-            let text = generate(seed, Target { capability: if seed % 2 == 0 { 80 } else { 90 }, real }).text();
+            let text =
+                generate_program(seed, GenerationTarget { capability: if seed % 2 == 0 { 80 } else { 90 }, real })
+                    .ptx_text();
             let mut cut = BTreeSet::new();
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
             for (i, line) in lines.iter().enumerate() {
@@ -219,17 +221,19 @@ mod tests {
     #[test]
     fn most_opcodes_are_kept() {
         // Of the video instructions half is left out, and they have hundreds of forms.
-        let mut all: Vec<_> = FAMILIES.iter().flat_map(|f| f.1).flat_map(|line| forms_of(line)).collect();
+        let mut all: Vec<_> = FORM_FAMILIES.iter().flat_map(|f| f.1).flat_map(|line| forms_of(line)).collect();
         all.retain(|form| !form.opcode.starts_with('v'));
-        let fit = all.iter().filter(|form| super::fits(form)).count();
+        let fit = all.iter().filter(|form| super::runs_alike_on_gpu(form)).count();
         assert!(fit * 100 > all.len() * 95, "{fit} of {}", all.len());
         assert!(
-            super::fits_by_name("sub.rn.f32") && super::fits_by_name("abs.s32") && super::fits_by_name("cvt.f64.f32")
+            super::runs_alike_by_opcode("sub.rn.f32")
+                && super::runs_alike_by_opcode("abs.s32")
+                && super::runs_alike_by_opcode("cvt.f64.f32")
         );
         assert!(
-            !super::fits_by_name("sub.f64")
-                && !super::fits_by_name("abs.ftz.f16x2")
-                && !super::fits_by_name("cvt.sat.f64.f16")
+            !super::runs_alike_by_opcode("sub.f64")
+                && !super::runs_alike_by_opcode("abs.ftz.f16x2")
+                && !super::runs_alike_by_opcode("cvt.sat.f64.f16")
         );
     }
 }

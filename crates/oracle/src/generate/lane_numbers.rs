@@ -2,14 +2,14 @@
 //! fields by powers of two, signed ones as compilers write them. They address the input, decide
 //! branches, or begin loops.
 
-use super::body::{GenContext, Generator, fixed, line};
-use super::{INPUT, Node};
+use super::body::{GenContext, Generator, fixed_node, line_node};
+use super::{INPUT_BYTES, ProgramNode};
 
 impl Generator {
     /// The thread's index in its row, block or grid, perhaps moved by what all threads share.
-    fn numbered(&mut self, text: &mut String) -> String {
-        let [x, a, b, c] = std::array::from_fn(|_| self.scratch('r'));
-        *text += &match self.random.below(6) {
+    fn thread_index_value(&mut self, text: &mut String) -> String {
+        let [x, a, b, c] = std::array::from_fn(|_| self.scratch_register('r'));
+        *text += &match self.random.next_below(6) {
             0 => format!("mov.u32 {x}, %tid.x;\n"),
             1 => format!("mov.u32 {x}, %laneid;\n"),
             2 => {
@@ -22,13 +22,13 @@ impl Generator {
                 )
             }
         };
-        let by = [32, 64, 256, 16, 8, 1, 5, 31][self.random.below(8)];
-        let moved = self.scratch('r');
-        *text += &match self.random.below(8) {
+        let by = [32, 64, 256, 16, 8, 1, 5, 31][self.random.next_below(8)];
+        let moved = self.scratch_register('r');
+        *text += &match self.random.next_below(8) {
             0 => format!("add.s32 {moved}, {x}, {by};\n"),
             1 => format!("add.s32 {moved}, {x}, -{by};\n"),
             2 => format!("mad.lo.s32 {moved}, %u0, {by}, {x};\n"),
-            3 => format!("mul.lo.s32 {moved}, {x}, {};\n", [2, 4, 3, -1][self.random.below(4)]),
+            3 => format!("mul.lo.s32 {moved}, {x}, {};\n", [2, 4, 3, -1][self.random.next_below(4)]),
             4 => format!("sub.s32 {moved}, {by}, {x};\n"),
             _ => return x,
         };
@@ -36,47 +36,47 @@ impl Generator {
     }
 
     /// What one operation makes of such a number.
-    fn part(&mut self, x: &str, text: &mut String) -> String {
-        let [y, a, b, c] = std::array::from_fn(|_| self.scratch('r'));
-        let log = [5, 5, 5, 4, 3, 6, 7, 2][self.random.below(8)];
+    fn derive_index(&mut self, x: &str, text: &mut String) -> String {
+        let [y, a, b, c] = std::array::from_fn(|_| self.scratch_register('r'));
+        let log = [5, 5, 5, 4, 3, 6, 7, 2][self.random.next_below(8)];
         let (n, up) = (1 << log, 32 - log);
         let bias = format!("shr.s32 {a}, {x}, 31;\nshr.u32 {b}, {a}, {up};\nadd.s32 {c}, {x}, {b};\n");
-        *text += &match self.random.below(15) {
+        *text += &match self.random.next_below(15) {
             0 | 1 => format!("and.b32 {y}, {x}, {};\n", n - 1),
-            2 => format!("shr.{} {y}, {x}, {log};\n", ["u32", "s32"][self.random.below(2)]),
-            3 => format!("{}.u32 {y}, {x}, {n};\n", ["div", "rem"][self.random.below(2)]),
+            2 => format!("shr.{} {y}, {x}, {log};\n", ["u32", "s32"][self.random.next_below(2)]),
+            3 => format!("{}.u32 {y}, {x}, {n};\n", ["div", "rem"][self.random.next_below(2)]),
             4 => format!("{bias}shr.s32 {y}, {c}, {log};\n"),
             5 => {
-                let again = self.scratch('r');
+                let again = self.scratch_register('r');
                 format!("{bias}and.b32 {again}, {c}, -{n};\nsub.s32 {y}, {x}, {again};\n")
             }
-            6 => format!("bfe.u32 {y}, {x}, {}, {};\n", self.random.below(8), 1 + self.random.below(8)),
+            6 => format!("bfe.u32 {y}, {x}, {}, {};\n", self.random.next_below(8), 1 + self.random.next_below(8)),
             7 => format!("and.b32 {y}, {x}, -{n};\n"),
             8 => {
-                let which = ["or", "xor", "and"][self.random.below(3)];
-                format!("{which}.b32 {y}, {x}, {};\n", self.random.below(200))
+                let which = ["or", "xor", "and"][self.random.next_below(3)];
+                format!("{which}.b32 {y}, {x}, {};\n", self.random.next_below(200))
             }
             9 => format!("mov.u32 {a}, %ntid.x;\nadd.s32 {b}, {a}, -1;\nand.b32 {y}, {x}, {b};\n"),
-            10 => format!("selp.b32 {y}, {x}, {}, {};\n", self.random.below(70), self.reg('p')),
+            10 => format!("selp.b32 {y}, {x}, {}, {};\n", self.random.next_below(70), self.pool_register('p')),
             11 => {
-                let (d, e) = (self.scratch('d'), self.scratch('d'));
-                let widen = ["cvt.u64.u32", "cvt.s64.s32"][self.random.below(2)];
-                let op = ["and.b64", "shr.u64", "shr.s64"][self.random.below(3)];
+                let (d, e) = (self.scratch_register('d'), self.scratch_register('d'));
+                let widen = ["cvt.u64.u32", "cvt.s64.s32"][self.random.next_below(2)];
+                let op = ["and.b64", "shr.u64", "shr.s64"][self.random.next_below(3)];
                 let by = if op == "and.b64" { n - 1 } else { log };
                 format!("{widen} {d}, {x};\n{op} {e}, {d}, {by};\ncvt.u32.u64 {y}, {e};\n")
             }
             12 => {
                 // Defined twice: what is known of it must hold for both.
-                let other = [x, "%u1", "32", "%lane"][self.random.below(4)];
-                format!("and.b32 {y}, {x}, {};\n@{} add.s32 {y}, {other}, {n};\n", n - 1, self.reg('p'))
+                let other = [x, "%u1", "32", "%lane"][self.random.next_below(4)];
+                format!("and.b32 {y}, {x}, {};\n@{} add.s32 {y}, {other}, {n};\n", n - 1, self.pool_register('p'))
             }
             13 => {
-                let (from, len) = (self.random.below(10), self.random.below(23));
-                let other = ["%u1", "%lane", "%ctaid.x"][self.random.below(3)];
+                let (from, len) = (self.random.next_below(10), self.random.next_below(23));
+                let other = ["%u1", "%lane", "%ctaid.x"][self.random.next_below(3)];
                 let (a, b) = if self.random.one_in(2) { (x, &*c) } else { (&*c, x) };
                 format!("mov.u32 {c}, {other};\nbfi.b32 {y}, {a}, {b}, {from}, {len};\n")
             }
-            _ => format!("{}.s32 {y}, {x}, {n};\n", ["min", "max"][self.random.below(2)]),
+            _ => format!("{}.s32 {y}, {x}, {n};\n", ["min", "max"][self.random.next_below(2)]),
         };
         y
     }
@@ -84,57 +84,63 @@ impl Generator {
     /// Code that makes a number of a lane, a warp or the like, and where it stands.
     pub(crate) fn lane_number(&mut self) -> (String, String) {
         let mut text = String::new();
-        let mut x = self.numbered(&mut text);
-        for _ in 0..1 + self.random.below(3) {
-            x = self.part(&x, &mut text);
+        let mut x = self.thread_index_value(&mut text);
+        for _ in 0..1 + self.random.next_below(3) {
+            x = self.derive_index(&x, &mut text);
         }
         (text.trim_end().to_owned(), x)
     }
 
     /// One or two such numbers, what is loaded by them, and what only some warps or lanes do.
-    pub(crate) fn lane_numbers(&mut self, place: &GenContext) -> Node {
+    pub(crate) fn lane_numbers(&mut self, place: &GenContext) -> ProgramNode {
         let (text, x) = self.lane_number();
-        let mut nodes = vec![fixed(text)];
-        let r = self.reg('r');
-        nodes.push(line(match self.random.below(3) {
+        let mut nodes = vec![fixed_node(text)];
+        let r = self.pool_register('r');
+        nodes.push(line_node(match self.random.next_below(3) {
             0 => format!("mov.b32 {r}, {x};"),
             1 => format!("add.s32 {r}, {r}, {x};"),
-            _ => format!("mul.wide.u32 {}, {x}, 12;", self.reg('d')),
+            _ => format!("mul.wide.u32 {}, {x}, 12;", self.pool_register('d')),
         }));
         if self.random.one_in(2) {
-            nodes.push(self.load_by(&x));
+            nodes.push(self.load_indexed_input(&x));
         }
         if place.depth > 0 && self.random.one_in(3) {
             let inner = GenContext { depth: place.depth - 1, all_threads_here: false, ..place.clone() };
-            let (p, end, cmp) = (self.scratch('p'), self.label(), self.pick(&["eq", "ne", "lt", "ge"]));
-            nodes.push(fixed(format!("setp.{cmp}.u32 {p}, {x}, {};\n@{p} bra {end};", self.random.below(5))));
-            nodes.extend(self.sequence(&inner, 2));
-            nodes.push(fixed(format!("{end}:")));
+            let (p, end, cmp) =
+                (self.scratch_register('p'), self.new_label(), self.pick_str(&["eq", "ne", "lt", "ge"]));
+            nodes.push(fixed_node(format!("setp.{cmp}.u32 {p}, {x}, {};\n@{p} bra {end};", self.random.next_below(5))));
+            nodes.extend(self.node_sequence(&inner, 2));
+            nodes.push(fixed_node(format!("{end}:")));
         }
-        Node::Group(nodes)
+        ProgramNode::Group(nodes)
     }
 
     /// A load from the input, of as much of a number as lies in it, perhaps a row apart for each warp.
-    fn load_by(&mut self, x: &str) -> Node {
-        let (size, ty) = [(1, "u8"), (2, "s16"), (4, "u32"), (4, "f32"), (8, "u64")][self.random.below(5)];
-        let (row, at, d, e) = (self.scratch('r'), self.scratch('r'), self.scratch('d'), self.scratch('d'));
-        let mut text = match self.random.below(3) {
+    fn load_indexed_input(&mut self, x: &str) -> ProgramNode {
+        let (size, ty) = [(1, "u8"), (2, "s16"), (4, "u32"), (4, "f32"), (8, "u64")][self.random.next_below(5)];
+        let (row, at, d, e) = (
+            self.scratch_register('r'),
+            self.scratch_register('r'),
+            self.scratch_register('d'),
+            self.scratch_register('d'),
+        );
+        let mut text = match self.random.next_below(3) {
             0 => format!("mov.u32 {row}, {x};\n"),
             _ => {
                 let (other, warp) = self.lane_number();
-                format!("{other}\nmad.lo.s32 {row}, {warp}, {}, {x};\n", [32, 33, 64, 8][self.random.below(4)])
+                format!("{other}\nmad.lo.s32 {row}, {warp}, {}, {x};\n", [32, 33, 64, 8][self.random.next_below(4)])
             }
         };
         text += &format!(
             "and.b32 {at}, {row}, {};\nmul.wide.u32 {d}, {at}, {size};\nadd.s64 {e}, %in, {d};\n",
-            INPUT / size - 1
+            INPUT_BYTES / size - 1
         );
-        let dst = self.reg(if size == 8 { 'd' } else { 'r' });
-        let narrow = self.scratch('h');
+        let dst = self.pool_register(if size == 8 { 'd' } else { 'r' });
+        let narrow = self.scratch_register('h');
         text += &match size {
             1 | 2 => format!("ld.global.{ty} {narrow}, [{e}];\ncvt.u32.u16 {dst}, {narrow};"),
             _ => format!("ld.global.{ty} {dst}, [{e}];"),
         };
-        fixed(text)
+        fixed_node(text)
     }
 }

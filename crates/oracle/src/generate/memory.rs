@@ -1,20 +1,20 @@
 //! Loads, stores and atomics, always inside memory that the thread may use.
 
-use super::body::{GenContext, Generator, fixed, line};
-use super::coverage::{BINS, COMMUTING};
-use super::{INPUT, Node, SLOT};
+use super::body::{GenContext, Generator, fixed_node, line_node};
+use super::coverage::{COMMUTING_UPDATES, COUNTERS_PER_UPDATE};
+use super::{INPUT_BYTES, ProgramNode, SLOT_BYTES};
 
 /// Bytes of a thread's own shared memory.
 pub(crate) const SHARED_SLOT: usize = 32;
 /// Bytes of a thread's own local memory in kernel or function.
-pub(crate) const LOCAL: usize = 64;
+pub(crate) const LOCAL_BYTES: usize = 64;
 /// Bytes of the tables of constants.
-pub(crate) const TABLE: usize = 256;
+pub(crate) const TABLE_BYTES: usize = 256;
 /// Threads of the largest block.
-const THREADS: usize = 256;
+const MAX_BLOCK_THREADS: usize = 256;
 
 /// Types with their size and the registers that hold them.
-const TYPES: &[(&str, usize, &str)] = &[
+const ACCESS_TYPES: &[(&str, usize, &str)] = &[
     ("u8", 1, "hrd"),
     ("s8", 1, "hrd"),
     ("b8", 1, "hrd"),
@@ -36,7 +36,7 @@ const TYPES: &[(&str, usize, &str)] = &[
 ];
 
 /// Atomic updates with the bytes that they concern.
-pub(crate) const OPS: &[(&str, usize)] = &[
+pub(crate) const ATOMIC_OPS: &[(&str, usize)] = &[
     ("add.u32", 4),
     ("add.s32", 4),
     ("add.u64", 8),
@@ -61,7 +61,7 @@ pub(crate) const OPS: &[(&str, usize)] = &[
 ];
 
 /// An access: opcode after `ld`/`st`, registers, bytes.
-pub(crate) struct Shape {
+pub(crate) struct AccessShape {
     pub(crate) suffix: String,
     pub(crate) letter: char,
     pub(crate) n: usize,
@@ -69,57 +69,60 @@ pub(crate) struct Shape {
 }
 
 /// The registers of an access as its operand.
-pub(crate) fn braced(shape: &Shape, mut names: Vec<String>) -> String {
+pub(crate) fn braced_registers(shape: &AccessShape, mut names: Vec<String>) -> String {
     if shape.n == 1 { names.remove(0) } else { format!("{{{}}}", names.join(", ")) }
 }
 
 impl Generator {
     /// Variables of module scope.
-    pub(crate) fn tables(&mut self) -> Vec<Node> {
+    pub(crate) fn table_variables(&mut self) -> Vec<ProgramNode> {
         let mut bytes = |n: usize| {
-            let list: Vec<String> = (0..n).map(|_| (self.random.interesting(8)).to_string()).collect();
+            let list: Vec<String> = (0..n).map(|_| (self.random.edge_case_bits(8)).to_string()).collect();
             list.join(", ")
         };
         vec![
-            fixed(format!(".const .align 16 .b8 ctable[{TABLE}] = {{{}}};", bytes(TABLE))),
-            fixed(format!(".global .align 16 .b8 gtable[{TABLE}] = {{{}}};", bytes(TABLE))),
-            fixed(format!(".shared .align 16 .b8 sslots[{}];", THREADS * SHARED_SLOT)),
-            fixed(format!(".shared .align 16 .b8 sphase[{}];", THREADS * 8)),
-            fixed(".shared .align 8 .b8 smbar[8];"),
-            super::coverage::variables(),
+            fixed_node(format!(".const .align 16 .b8 ctable[{TABLE_BYTES}] = {{{}}};", bytes(TABLE_BYTES))),
+            fixed_node(format!(".global .align 16 .b8 gtable[{TABLE_BYTES}] = {{{}}};", bytes(TABLE_BYTES))),
+            fixed_node(format!(".shared .align 16 .b8 sslots[{}];", MAX_BLOCK_THREADS * SHARED_SLOT)),
+            fixed_node(format!(".shared .align 16 .b8 sphase[{}];", MAX_BLOCK_THREADS * 8)),
+            fixed_node(".shared .align 8 .b8 smbar[8];"),
+            super::coverage::module_variables(),
         ]
     }
 
     /// Local memory of kernel or function, and zeros in it.
-    pub(crate) fn own_memory(&mut self) -> Vec<Node> {
-        let zeros = (0..LOCAL / 8).map(|i| format!("st.local.u64 [lslot+{}], %zero;", i * 8));
+    pub(crate) fn own_memory(&mut self) -> Vec<ProgramNode> {
+        let zeros = (0..LOCAL_BYTES / 8).map(|i| format!("st.local.u64 [lslot+{}], %zero;", i * 8));
         let mut text = format!(
-            ".local .align 16 .b8 lslot[{LOCAL}];\n{{ .reg .b64 %zero; mov.u64 %zero, {};\n",
-            self.random.word() as i64
+            ".local .align 16 .b8 lslot[{LOCAL_BYTES}];\n{{ .reg .b64 %zero; mov.u64 %zero, {};\n",
+            self.random.next_word() as i64
         );
         text += &zeros.collect::<Vec<_>>().join("\n");
-        vec![fixed(format!("{text} }}"))]
+        vec![fixed_node(format!("{text} }}"))]
     }
 
-    pub(crate) fn shape(&mut self) -> Shape {
-        let (ty, size, letters) = TYPES[self.random.below(TYPES.len())];
-        let letter = letters.as_bytes()[self.random.below(letters.len())] as char;
-        let n = [1, 1, 1, 2, 4][self.random.below(5)];
+    pub(crate) fn random_shape(&mut self) -> AccessShape {
+        let (ty, size, letters) = ACCESS_TYPES[self.random.next_below(ACCESS_TYPES.len())];
+        let letter = letters.as_bytes()[self.random.next_below(letters.len())] as char;
+        let n = [1, 1, 1, 2, 4][self.random.next_below(5)];
         let n = if n * size > 16 { 1 } else { n };
         let suffix = if n == 1 { ty.to_owned() } else { format!("v{n}.{ty}") };
-        Shape { suffix, letter, n, bytes: n * size }
+        AccessShape { suffix, letter, n, bytes: n * size }
     }
 
-    pub(crate) fn registers(&mut self, shape: &Shape, written: bool) -> String {
-        let names = self.names(shape, written);
-        braced(shape, names)
+    pub(crate) fn access_registers(&mut self, shape: &AccessShape, written: bool) -> String {
+        let names = self.register_names(shape, written);
+        braced_registers(shape, names)
     }
 
-    fn names(&mut self, shape: &Shape, written: bool) -> Vec<String> {
+    fn register_names(&mut self, shape: &AccessShape, written: bool) -> Vec<String> {
         let mut names: Vec<String> = vec![];
         while names.len() < shape.n {
-            let name =
-                if written && shape.n > 1 && self.random.one_in(8) { "_".to_owned() } else { self.reg(shape.letter) };
+            let name = if written && shape.n > 1 && self.random.one_in(8) {
+                "_".to_owned()
+            } else {
+                self.pool_register(shape.letter)
+            };
             if name == "_" && names.len() + 1 == shape.n && names.iter().all(|n| n == "_") {
                 continue;
             }
@@ -131,15 +134,15 @@ impl Generator {
     }
 
     /// Code that leaves an offset below `size`, a multiple of `align`, in a 64-bit register.
-    fn offset(&mut self, size: usize, align: usize, nodes: &mut Vec<Node>) -> String {
-        let (r, d) = (self.scratch('r'), self.scratch('d'));
+    fn offset_code(&mut self, size: usize, align: usize, nodes: &mut Vec<ProgramNode>) -> String {
+        let (r, d) = (self.scratch_register('r'), self.scratch_register('d'));
         let mask = (size - 1) & !(align - 1);
-        let from = match self.random.below(5) {
+        let from = match self.random.next_below(5) {
             0 => "%u1".to_owned(),
             1 => "%lin".to_owned(),
-            _ => self.reg('r'),
+            _ => self.pool_register('r'),
         };
-        nodes.push(fixed(match self.random.below(3) {
+        nodes.push(fixed_node(match self.random.next_below(3) {
             0 => format!("and.b32 {r}, {from}, {mask};\ncvt.u64.u32 {d}, {r};"),
             1 => format!("mul.lo.u32 {r}, {from}, {align};\nand.b32 {r}, {r}, {mask};\ncvt.s64.s32 {d}, {r};"),
             _ => format!("mul.wide.u32 {d}, {from}, {align};\nand.b64 {d}, {d}, {mask};"),
@@ -147,12 +150,12 @@ impl Generator {
         d
     }
 
-    pub(crate) fn pick(&mut self, list: &[&'static str]) -> &'static str {
-        list[self.random.below(list.len())]
+    pub(crate) fn pick_str(&mut self, list: &[&'static str]) -> &'static str {
+        list[self.random.next_below(list.len())]
     }
 
-    pub(crate) fn memory(&mut self, place: &GenContext) -> Node {
-        match self.random.below(if place.function { 7 } else { 10 }) {
+    pub(crate) fn memory_node(&mut self, place: &GenContext) -> ProgramNode {
+        match self.random.next_below(if place.function { 7 } else { 10 }) {
             0 => self.read_table(),
             1 => self.read_input(),
             2 => self.read_adjacent_lanes(),
@@ -160,7 +163,7 @@ impl Generator {
             5 => self.own_local(),
             6 => self.own_atomic("global"),
             7 => self.own_shared(),
-            8 => self.count(),
+            8 => self.count_atomically(),
             _ => {
                 if self.random.one_in(3) {
                     self.read_parameter()
@@ -172,251 +175,260 @@ impl Generator {
     }
 
     /// Any element of a table that nobody writes.
-    fn read_table(&mut self) -> Node {
+    fn read_table(&mut self) -> ProgramNode {
         let mut nodes = vec![];
-        let shape = self.shape();
-        let (space, name) = [("const", "ctable"), ("global", "gtable")][self.random.below(2)];
-        let (guard, dst) = (self.guard(), self.registers(&shape, true));
+        let shape = self.random_shape();
+        let (space, name) = [("const", "ctable"), ("global", "gtable")][self.random.next_below(2)];
+        let (guard, dst) = (self.random_guard(), self.access_registers(&shape, true));
         if self.random.one_in(4) {
-            let at = self.random.below(TABLE / shape.bytes) * shape.bytes;
-            return line(format!("{guard}ld.{space}.{} {dst}, [{name}+{at}];", shape.suffix));
+            let at = self.random.next_below(TABLE_BYTES / shape.bytes) * shape.bytes;
+            return line_node(format!("{guard}ld.{space}.{} {dst}, [{name}+{at}];", shape.suffix));
         }
-        let d = self.offset(TABLE, shape.bytes, &mut nodes);
-        let base = self.scratch('d');
+        let d = self.offset_code(TABLE_BYTES, shape.bytes, &mut nodes);
+        let base = self.scratch_register('d');
         let generic = self.random.one_in(4);
         let convert = if generic { format!("cvta.{space}.u64 {base}, {base};\n") } else { String::new() };
         let space = if generic { String::new() } else { format!(".{space}") };
-        nodes.push(fixed(format!("mov.u64 {base}, {name};\n{convert}add.s64 {base}, {base}, {d};")));
-        nodes.push(fixed(format!("{guard}ld{space}.{} {dst}, [{base}];", shape.suffix)));
-        Node::Group(nodes)
+        nodes.push(fixed_node(format!("mov.u64 {base}, {name};\n{convert}add.s64 {base}, {base}, {d};")));
+        nodes.push(fixed_node(format!("{guard}ld{space}.{} {dst}, [{base}];", shape.suffix)));
+        ProgramNode::Group(nodes)
     }
 
     /// Any element of the input.
-    fn read_input(&mut self) -> Node {
+    fn read_input(&mut self) -> ProgramNode {
         let mut nodes = vec![];
-        let shape = self.shape();
-        let (guard, dst) = (self.guard(), self.registers(&shape, true));
-        let d = self.offset(INPUT, shape.bytes, &mut nodes);
-        let base = self.scratch('d');
-        let space = self.pick(&[".global", ".global.nc", "", ".global"]);
-        nodes.push(fixed(format!("add.s64 {base}, %in, {d};")));
-        nodes.push(fixed(format!("{guard}ld{space}.{} {dst}, [{base}];", shape.suffix)));
-        Node::Group(nodes)
+        let shape = self.random_shape();
+        let (guard, dst) = (self.random_guard(), self.access_registers(&shape, true));
+        let d = self.offset_code(INPUT_BYTES, shape.bytes, &mut nodes);
+        let base = self.scratch_register('d');
+        let space = self.pick_str(&[".global", ".global.nc", "", ".global"]);
+        nodes.push(fixed_node(format!("add.s64 {base}, %in, {d};")));
+        nodes.push(fixed_node(format!("{guard}ld{space}.{} {dst}, [{base}];", shape.suffix)));
+        ProgramNode::Group(nodes)
     }
 
     /// Elements of the input that lie next to each other from lane to lane; the index may wrap
     /// around, and lanes whose index lies outside read nothing.
-    fn read_adjacent_lanes(&mut self) -> Node {
-        let shape = self.shape();
-        let (p, r, d) = (self.scratch('p'), self.scratch('r'), self.scratch('d'));
-        let base = self.pick(&["%lin", "%tx", "%lane", "%gid"]);
-        let stride = shape.bytes * [0, 1, 1, 1, 2, 3][self.random.below(6)];
-        let first = match self.random.below(4) {
-            0 => -((self.random.below(64) * shape.bytes) as i64),
-            1 => (INPUT - self.random.below(64) * shape.bytes) as i64,
-            _ => (self.random.below(32) * shape.bytes) as i64,
+    fn read_adjacent_lanes(&mut self) -> ProgramNode {
+        let shape = self.random_shape();
+        let (p, r, d) = (self.scratch_register('p'), self.scratch_register('r'), self.scratch_register('d'));
+        let base = self.pick_str(&["%lin", "%tx", "%lane", "%gid"]);
+        let stride = shape.bytes * [0, 1, 1, 1, 2, 3][self.random.next_below(6)];
+        let first = match self.random.next_below(4) {
+            0 => -((self.random.next_below(64) * shape.bytes) as i64),
+            1 => (INPUT_BYTES - self.random.next_below(64) * shape.bytes) as i64,
+            _ => (self.random.next_below(32) * shape.bytes) as i64,
         };
-        let dst = self.registers(&shape, true);
-        let widen = self.pick(&["cvt.u64.u32", "cvt.s64.s32"]);
+        let dst = self.access_registers(&shape, true);
+        let widen = self.pick_str(&["cvt.u64.u32", "cvt.s64.s32"]);
         let mut nodes = vec![];
         // In bounds: index + bytes <= INPUT, as unsigned numbers of 32 bits.
-        nodes.push(fixed(format!(
+        nodes.push(fixed_node(format!(
             "mad.lo.u32 {r}, {base}, {stride}, {first};\nsetp.le.u32 {p}, {r}, {};\n{widen} {d}, {r};\nadd.s64 {d}, %in, {d};",
-            INPUT - shape.bytes
+            INPUT_BYTES - shape.bytes
         )));
         let text = format!("ld.global.{} {dst}, [{d}];", shape.suffix);
         if self.random.one_in(3) {
-            let end = self.label();
-            nodes.push(fixed(format!("@!{p} bra {end};\n{text}\n{end}:")));
+            let end = self.new_label();
+            nodes.push(fixed_node(format!("@!{p} bra {end};\n{text}\n{end}:")));
         } else {
-            nodes.push(fixed(format!("@{p} {text}")));
+            nodes.push(fixed_node(format!("@{p} {text}")));
         }
-        Node::Group(nodes)
+        ProgramNode::Group(nodes)
     }
 
-    fn load_or_store(&mut self, space: &str, address: &str) -> Node {
-        let shape = self.shape();
-        self.access(space, address, &shape)
+    fn load_or_store(&mut self, space: &str, address: &str) -> ProgramNode {
+        let shape = self.random_shape();
+        self.access_node(space, address, &shape)
     }
 
-    fn access(&mut self, space: &str, address: &str, shape: &Shape) -> Node {
-        let guard = self.guard();
+    fn access_node(&mut self, space: &str, address: &str, shape: &AccessShape) -> ProgramNode {
+        let guard = self.random_guard();
         let store = self.random.one_in(2);
         let sem = if shape.n == 1 && space != ".local" && self.random.one_in(6) {
-            self.pick(&[".volatile", ".relaxed.cta", if store { ".release.gpu" } else { ".acquire.gpu" }])
+            self.pick_str(&[".volatile", ".relaxed.cta", if store { ".release.gpu" } else { ".acquire.gpu" }])
         } else {
             ""
         };
-        let mut names = self.names(shape, !store);
-        let cut = if store && self.target.real { self.cut(&mut names, shape.bytes / shape.n) } else { String::new() };
-        let names = braced(shape, names);
-        fixed(match store {
+        let mut names = self.register_names(shape, !store);
+        let cut = if store && self.target.real {
+            self.cut_to_range(&mut names, shape.bytes / shape.n)
+        } else {
+            String::new()
+        };
+        let names = braced_registers(shape, names);
+        fixed_node(match store {
             true => format!("{cut}{guard}st{sem}{space}.{} [{address}], {names};", shape.suffix),
             false => format!("{guard}ld{sem}{space}.{} {names}, [{address}];", shape.suffix),
         })
     }
 
     /// The thread's own global memory, at a constant or any offset.
-    fn own_global(&mut self) -> Node {
-        let shape = self.shape();
-        let space = self.pick(&[".global", ".global", ""]);
+    fn own_global(&mut self) -> ProgramNode {
+        let shape = self.random_shape();
+        let space = self.pick_str(&[".global", ".global", ""]);
         if self.random.one_in(2) {
-            let at = self.random.below(SLOT / shape.bytes) * shape.bytes;
-            let Node::Fixed(text) = self.access(space, &format!("%slot+{at}"), &shape) else { return fixed("") };
-            return line(text);
+            let at = self.random.next_below(SLOT_BYTES / shape.bytes) * shape.bytes;
+            let ProgramNode::Fixed(text) = self.access_node(space, &format!("%slot+{at}"), &shape) else {
+                return fixed_node("");
+            };
+            return line_node(text);
         }
         let mut nodes = vec![];
-        let d = self.offset(SLOT, shape.bytes, &mut nodes);
-        nodes.push(fixed(format!("add.s64 {d}, %slot, {d};")));
-        nodes.push(self.access(space, &d, &shape));
-        Node::Group(nodes)
+        let d = self.offset_code(SLOT_BYTES, shape.bytes, &mut nodes);
+        nodes.push(fixed_node(format!("add.s64 {d}, %slot, {d};")));
+        nodes.push(self.access_node(space, &d, &shape));
+        ProgramNode::Group(nodes)
     }
 
-    fn own_local(&mut self) -> Node {
-        let shape = self.shape();
+    fn own_local(&mut self) -> ProgramNode {
+        let shape = self.random_shape();
         let mut nodes = vec![];
         if self.random.one_in(2) {
-            let at = self.random.below(LOCAL / shape.bytes) * shape.bytes;
-            let Node::Fixed(text) = self.access(".local", &format!("lslot+{at}"), &shape) else { return fixed("") };
-            return line(text);
+            let at = self.random.next_below(LOCAL_BYTES / shape.bytes) * shape.bytes;
+            let ProgramNode::Fixed(text) = self.access_node(".local", &format!("lslot+{at}"), &shape) else {
+                return fixed_node("");
+            };
+            return line_node(text);
         }
-        let d = self.offset(LOCAL, shape.bytes, &mut nodes);
-        let base = self.scratch('d');
+        let d = self.offset_code(LOCAL_BYTES, shape.bytes, &mut nodes);
+        let base = self.scratch_register('d');
         let generic = self.random.one_in(3);
         let convert = if generic { format!("cvta.local.u64 {base}, {base};\n") } else { String::new() };
-        nodes.push(fixed(format!("mov.u64 {base}, lslot;\n{convert}add.s64 {base}, {base}, {d};")));
-        nodes.push(self.access(if generic { "" } else { ".local" }, &base, &shape));
-        Node::Group(nodes)
+        nodes.push(fixed_node(format!("mov.u64 {base}, lslot;\n{convert}add.s64 {base}, {base}, {d};")));
+        nodes.push(self.access_node(if generic { "" } else { ".local" }, &base, &shape));
+        ProgramNode::Group(nodes)
     }
 
     /// The address of the thread's own shared memory, in 32 or 64 bits, or generic.
-    fn shared_base(&mut self, nodes: &mut Vec<Node>) -> (String, &'static str) {
-        let (r, d) = (self.scratch('r'), self.scratch('d'));
-        match self.random.below(3) {
+    fn shared_base(&mut self, nodes: &mut Vec<ProgramNode>) -> (String, &'static str) {
+        let (r, d) = (self.scratch_register('r'), self.scratch_register('d'));
+        match self.random.next_below(3) {
             0 => {
-                nodes.push(fixed(format!("mov.u32 {r}, sslots;\nmad.lo.u32 {r}, %lin, {SHARED_SLOT}, {r};")));
+                nodes.push(fixed_node(format!("mov.u32 {r}, sslots;\nmad.lo.u32 {r}, %lin, {SHARED_SLOT}, {r};")));
                 (r, ".shared")
             }
             1 => {
-                nodes.push(fixed(format!("mov.u64 {d}, sslots;\nmad.wide.u32 {d}, %lin, {SHARED_SLOT}, {d};")));
+                nodes.push(fixed_node(format!("mov.u64 {d}, sslots;\nmad.wide.u32 {d}, %lin, {SHARED_SLOT}, {d};")));
                 (d, ".shared")
             }
             _ => {
                 let text = format!(
                     "mov.u64 {d}, sslots;\ncvta.shared.u64 {d}, {d};\nmad.wide.u32 {d}, %lin, {SHARED_SLOT}, {d};"
                 );
-                nodes.push(fixed(text));
+                nodes.push(fixed_node(text));
                 (d, "")
             }
         }
     }
 
     /// Writes the thread's own shared memory, then reads some of it.
-    fn own_shared(&mut self) -> Node {
+    fn own_shared(&mut self) -> ProgramNode {
         let mut nodes = vec![];
         let (base, space) = self.shared_base(&mut nodes);
-        let (a, b) = (self.reg('d'), self.reg('d'));
-        nodes.push(fixed(format!(
+        let (a, b) = (self.pool_register('d'), self.pool_register('d'));
+        nodes.push(fixed_node(format!(
             "st{space}.v2.b64 [{base}], {{{a}, {b}}};\nst{space}.v2.b64 [{base}+16], {{{b}, {a}}};"
         )));
-        for _ in 0..1 + self.random.below(4) {
-            let shape = self.shape();
-            let at = self.random.below(SHARED_SLOT / shape.bytes) * shape.bytes;
-            let Node::Fixed(text) = self.access(space, &format!("{base}+{at}"), &shape) else { continue };
-            nodes.push(line(text));
+        for _ in 0..1 + self.random.next_below(4) {
+            let shape = self.random_shape();
+            let at = self.random.next_below(SHARED_SLOT / shape.bytes) * shape.bytes;
+            let ProgramNode::Fixed(text) = self.access_node(space, &format!("{base}+{at}"), &shape) else { continue };
+            nodes.push(line_node(text));
         }
         if self.random.one_in(3) {
-            nodes.push(self.atomic(space, &base, SHARED_SLOT));
+            nodes.push(self.own_atomic_at(space, &base, SHARED_SLOT));
         }
         if self.random.one_in(6) && !space.is_empty() {
-            let n = [4, 8, 16][self.random.below(3)];
-            let (to, from) = (self.random.below(SHARED_SLOT / n) * n, self.random.below(SLOT / n) * n);
+            let n = [4, 8, 16][self.random.next_below(3)];
+            let (to, from) = (self.random.next_below(SHARED_SLOT / n) * n, self.random.next_below(SLOT_BYTES / n) * n);
             let level = if n == 16 && self.random.one_in(2) { "cg" } else { "ca" };
-            nodes.push(line(format!(
+            nodes.push(line_node(format!(
                 "cp.async.{level}.shared.global [{base}+{to}], [%slot+{from}], {n};\ncp.async.commit_group;\ncp.async.wait_group 0;"
             )));
             nodes.push(self.load_or_store_at(space, &base));
         }
         if self.has_bulk_copies() && !space.is_empty() {
-            match self.random.below(6) {
+            match self.random.next_below(6) {
                 0 => nodes.push(self.bulk_store(&base, SHARED_SLOT)),
                 1 => nodes.push(self.wide_exchange(space, &base, SHARED_SLOT)),
                 _ => {}
             }
         }
-        Node::Group(nodes)
+        ProgramNode::Group(nodes)
     }
 
-    fn load_or_store_at(&mut self, space: &str, base: &str) -> Node {
+    fn load_or_store_at(&mut self, space: &str, base: &str) -> ProgramNode {
         match self.load_or_store(space, base) {
-            Node::Fixed(text) => line(text),
+            ProgramNode::Fixed(text) => line_node(text),
             other => other,
         }
     }
 
-    fn own_atomic(&mut self, space: &str) -> Node {
+    fn own_atomic(&mut self, space: &str) -> ProgramNode {
         if self.target.capability >= 90 && !self.target.real && self.random.one_in(4) {
             return self.vector_atomic();
         }
         if self.has_bulk_copies() && self.random.one_in(5) {
-            return self.wide_exchange(&format!(".{space}"), "%slot", SLOT);
+            return self.wide_exchange(&format!(".{space}"), "%slot", SLOT_BYTES);
         }
-        self.atomic(&format!(".{space}"), "%slot", SLOT)
+        self.own_atomic_at(&format!(".{space}"), "%slot", SLOT_BYTES)
     }
 
     /// An atomic on the thread's own memory: its result is known.
-    fn atomic(&mut self, space: &str, base: &str, size: usize) -> Node {
-        let (mut op, mut n) = OPS[self.random.below(OPS.len())];
+    fn own_atomic_at(&mut self, space: &str, base: &str, size: usize) -> ProgramNode {
+        let (mut op, mut n) = ATOMIC_OPS[self.random.next_below(ATOMIC_OPS.len())];
         if op.ends_with("f16x2") && space != ".global" {
             // The driver of an H200 adds only the low half in shared memory.
             (op, n) = ("add.u32", 4);
         }
         let letter = ['h', 'r', 'd'][n.ilog2() as usize - 1];
-        let at = self.random.below(size / n) * n;
-        let (guard, dst, b, c) = (self.guard(), self.reg(letter), self.reg(letter), self.reg(letter));
-        let sem = self.pick(&["", "", ".relaxed.cta", ".acq_rel.gpu"]);
+        let at = self.random.next_below(size / n) * n;
+        let (guard, dst, b, c) =
+            (self.random_guard(), self.pool_register(letter), self.pool_register(letter), self.pool_register(letter));
+        let sem = self.pick_str(&["", "", ".relaxed.cta", ".acq_rel.gpu"]);
         let third = if op.starts_with("cas") { format!(", {c}") } else { String::new() };
-        line(format!("{guard}atom{sem}{space}.{op} {dst}, [{base}+{at}], {b}{third};"))
+        line_node(format!("{guard}atom{sem}{space}.{op} {dst}, [{base}+{at}], {b}{third};"))
     }
 
     /// An atomic sum of several elements.
-    fn vector_atomic(&mut self) -> Node {
-        const FORMS: &[(&str, usize, usize)] = &[
+    fn vector_atomic(&mut self) -> ProgramNode {
+        const VECTOR_ATOMIC_FORMS: &[(&str, usize, usize)] = &[
             ("add.noftz.v2.f16", 2, 2),
             ("add.noftz.v4.f16", 4, 2),
             ("add.noftz.v2.f16x2", 2, 4),
             ("add.v2.f32", 2, 4),
             ("add.v4.f32", 4, 4),
         ];
-        let (op, n, bytes) = FORMS[self.random.below(FORMS.len())];
+        let (op, n, bytes) = VECTOR_ATOMIC_FORMS[self.random.next_below(VECTOR_ATOMIC_FORMS.len())];
         let letter = if bytes == 2 { 'h' } else { 'r' };
-        let at = self.random.below(SLOT / (n * bytes)) * n * bytes;
-        let shape = Shape { suffix: String::new(), letter, n, bytes: n * bytes };
-        let (dst, b) = (self.registers(&shape, true), self.registers(&shape, false));
-        let guard = self.guard();
-        line(match self.random.one_in(3) {
+        let at = self.random.next_below(SLOT_BYTES / (n * bytes)) * n * bytes;
+        let shape = AccessShape { suffix: String::new(), letter, n, bytes: n * bytes };
+        let (dst, b) = (self.access_registers(&shape, true), self.access_registers(&shape, false));
+        let guard = self.random_guard();
+        line_node(match self.random.one_in(3) {
             true => format!("{guard}red.global.{op} [%slot+{at}], {b};"),
             false => format!("{guard}atom.global.{op} {dst}, [%slot+{at}], {b};"),
         })
     }
 
     /// An atomic on a counter of the whole grid, whose old value nobody looks at.
-    fn count(&mut self) -> Node {
-        let which = self.random.below(COMMUTING.len());
-        let op = COMMUTING[which];
+    fn count_atomically(&mut self) -> ProgramNode {
+        let which = self.random.next_below(COMMUTING_UPDATES.len());
+        let op = COMMUTING_UPDATES[which];
         let letter = if op.ends_with("64") { 'd' } else { 'r' };
-        let (guard, b) = (self.guard(), self.reg(letter));
-        let address = format!("%counters+{}", which * BINS * 8);
-        let space = self.pick(&[".global", ""]);
-        line(match self.random.below(3) {
+        let (guard, b) = (self.random_guard(), self.pool_register(letter));
+        let address = format!("%counters+{}", which * COUNTERS_PER_UPDATE * 8);
+        let space = self.pick_str(&[".global", ""]);
+        line_node(match self.random.next_below(3) {
             0 => format!("{guard}atom{space}.{op} _, [{address}], {b};"),
             _ => format!("{guard}red{space}.{op} [{address}], {b};"),
         })
     }
 
     /// A part of a kernel parameter.
-    fn read_parameter(&mut self) -> Node {
-        let (r, h) = (self.reg('r'), self.reg('h'));
+    fn read_parameter(&mut self) -> ProgramNode {
+        let (r, h) = (self.pool_register('r'), self.pool_register('h'));
         let texts = [
             format!("ld.param.u8 {r}, [u0+1];"),
             format!("ld.param.s16 {r}, [u2+2];"),
@@ -424,6 +436,6 @@ impl Generator {
             format!("ld.param.s8 {h}, [u2+7];"),
             format!("ld.param.b32 {r}, [u2+4];"),
         ];
-        line(texts[self.random.below(texts.len())].clone())
+        line_node(texts[self.random.next_below(texts.len())].clone())
     }
 }

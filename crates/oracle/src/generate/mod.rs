@@ -22,9 +22,9 @@ mod tensor;
 mod textures;
 mod warps;
 
-use crate::machine::{Buffer, Launch, Report};
+use crate::machine::{OracleBuffer, OracleLaunch, OracleReport};
 use crate::random::Random;
-use crate::texture::{Object, PlacedObject};
+use crate::texture::{PlacedObject, TextureObject};
 use body::Generator;
 pub use objects::MAX_OBJECTS;
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ use std::fmt::Write;
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
+pub struct GenerationTarget {
     /// `.target sm_...`, 80 or more; some instructions need 90.
     pub capability: u32,
     /// For a real device: without what `ptxas` is known to get wrong, see `generate/hardware_filter.rs`.
@@ -41,36 +41,36 @@ pub struct Target {
 
 /// A piece of a program's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub enum ProgramNode {
     /// A line that may be left out.
     Line(String),
     /// A line that belongs to what is around it.
     Fixed(String),
     /// Lines that may be left out together, or replaced by the lines in them that are not fixed.
-    Group(Vec<Node>),
+    Group(Vec<ProgramNode>),
     /// Lines that belong to what is around them.
-    Block(Vec<Node>),
+    Block(Vec<ProgramNode>),
 }
 
-impl Node {
-    fn print(&self, out: &mut String) {
+impl ProgramNode {
+    fn print_node(&self, out: &mut String) {
         match self {
-            Node::Line(text) | Node::Fixed(text) => {
+            ProgramNode::Line(text) | ProgramNode::Fixed(text) => {
                 out.push_str(text);
                 out.push('\n');
             }
-            Node::Group(nodes) | Node::Block(nodes) => nodes.iter().for_each(|n| n.print(out)),
+            ProgramNode::Group(nodes) | ProgramNode::Block(nodes) => nodes.iter().for_each(|n| n.print_node(out)),
         }
     }
 }
 
 /// A program with its launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
+pub struct TestProgram {
     /// What it was made from.
     pub seed: u64,
     /// Its text.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ProgramNode>,
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -78,27 +78,27 @@ pub struct Program {
     /// Scalar parameters.
     pub uniform: (u32, u32, u64),
     /// Texture and surface objects, whose handles are the last parameters.
-    pub objects: Vec<Object>,
+    pub objects: Vec<TextureObject>,
 }
 
 /// The name of the kernel.
-pub const KERNEL: &str = "fuzz";
+pub const KERNEL_NAME: &str = "fuzz";
 /// Bytes of the table in global memory that all threads read.
-pub const INPUT: usize = 4096;
+pub const INPUT_BYTES: usize = 4096;
 /// Bytes of a thread's own global memory.
-pub const SLOT: usize = 128;
+pub const SLOT_BYTES: usize = 128;
 /// Bytes of a thread's results.
-pub const RESULT: usize = 8 * (P + H + R + D);
+pub const RESULT_BYTES: usize = 8 * (N_PREDICATES + N_16_BIT + N_32_BIT + N_64_BIT);
 /// Bytes of the common counters.
-pub const COUNTERS: usize = 8 * coverage::BINS * coverage::COMMUTING.len();
+pub const COUNTERS_BYTES: usize = 8 * coverage::COUNTERS_PER_UPDATE * coverage::COMMUTING_UPDATES.len();
 
 /// Registers of a size that instructions draw from: predicates, 16, 32 and 64 bits.
-pub(crate) const P: usize = 6;
-pub(crate) const H: usize = 7;
-pub(crate) const R: usize = 14;
-pub(crate) const D: usize = 10;
+pub(crate) const N_PREDICATES: usize = 6;
+pub(crate) const N_16_BIT: usize = 7;
+pub(crate) const N_32_BIT: usize = 14;
+pub(crate) const N_64_BIT: usize = 10;
 
-const SHAPES: &[[u32; 3]] = &[
+const BLOCK_SHAPES: &[[u32; 3]] = &[
     [32, 1, 1],
     [64, 1, 1],
     [96, 1, 1],
@@ -130,32 +130,35 @@ const SHAPES: &[[u32; 3]] = &[
     [96, 2, 1],
 ];
 
-const GRIDS: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 2]];
+const GRID_SHAPES: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 2]];
 
 /// Makes the program of a seed.
-pub fn generate(seed: u64, target: Target) -> Program {
+pub fn generate_program(seed: u64, target: GenerationTarget) -> TestProgram {
     generate_covering(seed, target).0
 }
 
 /// Makes the program of a seed, and says which cells of the coverage it has, with their instructions.
-pub fn generate_covering(seed: u64, target: Target) -> (Program, BTreeSet<(coverage::Cell, String)>) {
+pub fn generate_covering(
+    seed: u64,
+    target: GenerationTarget,
+) -> (TestProgram, BTreeSet<(coverage::CoverageCell, String)>) {
     let mut random = Random::new(seed);
-    let block = SHAPES[random.below(SHAPES.len())];
-    let grid = GRIDS[random.below(GRIDS.len())];
-    let uniform = (random.interesting(32) as u32, random.word() as u32 % 64, random.interesting(64));
+    let block = BLOCK_SHAPES[random.next_below(BLOCK_SHAPES.len())];
+    let grid = GRID_SHAPES[random.next_below(GRID_SHAPES.len())];
+    let uniform = (random.edge_case_bits(32) as u32, random.next_word() as u32 % 64, random.edge_case_bits(64));
     let mut own = Random::new(seed ^ 0x7e87);
     let threads = grid.iter().chain(&block).product();
     // Real devices filter in their own ways.
     let with_objects = !target.real && own.one_in(3);
-    let objects = if with_objects { objects::objects(&mut own, threads) } else { vec![] };
+    let objects = if with_objects { objects::random_objects(&mut own, threads) } else { vec![] };
     let mut generator = Generator::new(random, target, block, objects.clone());
-    let program = Program { seed, nodes: generator.module(), grid, block, uniform, objects };
+    let program = TestProgram { seed, nodes: generator.module_nodes(), grid, block, uniform, objects };
     (program, generator.cells)
 }
 
 /// Where the buffers of a program lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Addresses {
+pub struct BufferAddresses {
     /// The table that is read.
     pub input: u64,
     /// Results.
@@ -171,7 +174,7 @@ pub struct Addresses {
 }
 
 /// Addresses for the oracle alone.
-pub const ORACLE_ADDRESSES: Addresses = Addresses {
+pub const ORACLE_ADDRESSES: BufferAddresses = BufferAddresses {
     input: 0x1_0000_0000,
     out: 0x2_0000_0000,
     slots: 0x3_0000_0000,
@@ -180,25 +183,25 @@ pub const ORACLE_ADDRESSES: Addresses = Addresses {
     handles: [0x11, 0x22, 0x33],
 };
 
-impl Program {
+impl TestProgram {
     /// The PTX.
-    pub fn text(&self) -> String {
+    pub fn ptx_text(&self) -> String {
         let mut text = String::new();
-        self.nodes.iter().for_each(|n| n.print(&mut text));
+        self.nodes.iter().for_each(|n| n.print_node(&mut text));
         text
     }
 
     /// The PTX with what is needed to run it again, as comments.
-    pub fn annotated(&self) -> String {
+    pub fn annotated_ptx(&self) -> String {
         let mut text = String::new();
         let (a, b, c) = self.uniform;
         let _ = writeln!(text, "// seed {} grid {:?} block {:?} uniform {a} {b} {c}", self.seed, self.grid, self.block);
         self.objects.iter().for_each(|o| text += &(objects::line_of(o) + "\n"));
-        text + &self.text()
+        text + &self.ptx_text()
     }
 
-    /// Reads what [`Program::annotated`] printed.
-    pub fn from_annotated(text: &str) -> Option<Program> {
+    /// Reads what [`TestProgram::annotated_ptx`] printed.
+    pub fn from_annotated(text: &str) -> Option<TestProgram> {
         let (head, rest) = text.split_once('\n')?;
         let mut numbers = head.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
@@ -206,43 +209,44 @@ impl Program {
         let mut three = || Some([next()? as u32, next()? as u32, next()? as u32]);
         let (grid, block) = (three()?, three()?);
         let uniform = (next()? as u32, next()? as u32, next()?);
-        let described: Option<Vec<Object>> =
-            rest.lines().take_while(|l| l.starts_with(objects::HEAD)).map(objects::from_line).collect();
+        let described: Option<Vec<TextureObject>> =
+            rest.lines().take_while(|l| l.starts_with(objects::OBJECT_LINE_PREFIX)).map(objects::from_line).collect();
         let objects = described?;
-        let nodes = rest.lines().skip(objects.len()).map(|l| Node::Fixed(l.to_owned())).collect();
-        Some(Program { seed, nodes, grid, block, uniform, objects })
+        let nodes = rest.lines().skip(objects.len()).map(|l| ProgramNode::Fixed(l.to_owned())).collect();
+        Some(TestProgram { seed, nodes, grid, block, uniform, objects })
     }
 
     /// Threads of the grid.
-    pub fn threads(&self) -> usize {
+    pub fn threads_in_grid(&self) -> usize {
         self.grid.iter().chain(&self.block).product::<u32>() as usize
     }
 
     /// The buffers before the launch: input, results, slots, counters, and the texels of each object.
-    pub fn buffers(&self, at: Addresses) -> Vec<Buffer> {
+    pub fn initial_buffers(&self, at: BufferAddresses) -> Vec<OracleBuffer> {
         let mut random = Random::new(self.seed ^ 0xda7a);
-        let mut noise = |n: usize| (0..n / 8).flat_map(|_| random.interesting(64).to_le_bytes()).collect::<Vec<u8>>();
-        let n = self.threads();
-        let (input, slots) = (noise(INPUT), noise(n * SLOT));
+        let mut noise =
+            |n: usize| (0..n / 8).flat_map(|_| random.edge_case_bits(64).to_le_bytes()).collect::<Vec<u8>>();
+        let n = self.threads_in_grid();
+        let (input, slots) = (noise(INPUT_BYTES), noise(n * SLOT_BYTES));
         let mut random = Random::new(self.seed ^ 0x7e8e1);
-        let texels = |(o, address): (&Object, u64)| Buffer {
+        let texels = |(o, address): (&TextureObject, u64)| OracleBuffer {
             address,
-            bytes: objects::contents(o, &mut random),
+            bytes: objects::initial_contents(o, &mut random),
             writable: o.sampler.is_none(),
         };
-        let texels: Vec<Buffer> = self.objects.iter().zip(at.objects).map(texels).collect();
+        let texels: Vec<OracleBuffer> = self.objects.iter().zip(at.objects).map(texels).collect();
         let mut all = vec![
-            Buffer { address: at.input, bytes: input, writable: false },
-            Buffer { address: at.out, bytes: vec![0xaa; n * RESULT], writable: true },
-            Buffer { address: at.slots, bytes: slots, writable: true },
-            Buffer { address: at.counters, bytes: vec![0x55; COUNTERS], writable: true },
+            OracleBuffer { address: at.input, bytes: input, writable: false },
+            OracleBuffer { address: at.out, bytes: vec![0xaa; n * RESULT_BYTES], writable: true },
+            OracleBuffer { address: at.slots, bytes: slots, writable: true },
+            OracleBuffer { address: at.counters, bytes: vec![0x55; COUNTERS_BYTES], writable: true },
         ];
         all.extend(texels);
         all
     }
 
     /// The launch.
-    pub fn launch(&self, at: Addresses) -> Launch {
+    pub fn oracle_launch(&self, at: BufferAddresses) -> OracleLaunch {
         let mut params = vec![];
         for address in [at.input, at.out, at.slots, at.counters] {
             params.extend(address.to_le_bytes());
@@ -253,28 +257,29 @@ impl Program {
         at.handles[..self.objects.len()].iter().for_each(|h| params.extend(h.to_le_bytes()));
         let placed = self.objects.iter().zip(at.handles.iter().zip(at.objects));
         let objects = placed.map(|(&object, (&handle, address))| PlacedObject { handle, address, object }).collect();
-        Launch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
+        OracleLaunch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
     }
 
     /// What the oracle says: the buffers afterwards.
     ///
     /// # Errors
     /// The program is not well-formed.
-    pub fn expected(&self) -> Result<Vec<Buffer>, String> {
-        self.outcome().map(|(buffers, _)| buffers)
+    pub fn expected_buffers(&self) -> Result<Vec<OracleBuffer>, String> {
+        self.expected_outcome().map(|(buffers, _)| buffers)
     }
 
     /// What the oracle says, and what it noticed.
     ///
     /// # Errors
     /// The program is not well-formed.
-    pub fn outcome(&self) -> Result<(Vec<Buffer>, Report), String> {
-        let parsed = rtcg_ptx::parse(self.text());
+    pub fn expected_outcome(&self) -> Result<(Vec<OracleBuffer>, OracleReport), String> {
+        let parsed = rtcg_ptx::parse(self.ptx_text());
         if parsed.has_errors() {
             return Err(parsed.render("program.ptx"));
         }
-        let mut buffers = self.buffers(ORACLE_ADDRESSES);
-        let report = crate::run(&parsed.module, KERNEL, &self.launch(ORACLE_ADDRESSES), &mut buffers);
+        let mut buffers = self.initial_buffers(ORACLE_ADDRESSES);
+        let report =
+            crate::run_kernel(&parsed.module, KERNEL_NAME, &self.oracle_launch(ORACLE_ADDRESSES), &mut buffers);
         Ok((buffers, report.map_err(|e| e.to_string())?))
     }
 }

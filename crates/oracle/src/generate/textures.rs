@@ -1,9 +1,9 @@
 //! Texture instructions, and the coordinates they take.
 
-use super::Node;
-use super::body::{Generator, fixed, line};
-use crate::texture::{Object, Sampler, Storage};
-use rtcg_ptx::ast::Geometry;
+use super::ProgramNode;
+use super::body::{Generator, fixed_node, line_node};
+use crate::texture::{SamplerState, TexelStorage, TextureObject};
+use rtcg_ptx::ast::TextureGeometry;
 
 /// Bits of coordinates that lie where something changes.
 const EDGE_CASE_BITS: &[u32] = &[
@@ -30,20 +30,20 @@ const EDGE_CASE_BITS: &[u32] = &[
 ];
 
 /// PTX's name of a shape.
-pub(super) fn name_of(g: Geometry) -> &'static str {
+pub(super) fn name_of(g: TextureGeometry) -> &'static str {
     match g {
-        Geometry::D1 => "1d",
-        Geometry::D2 => "2d",
-        Geometry::D3 => "3d",
-        Geometry::A1 => "a1d",
-        Geometry::A2 => "a2d",
-        Geometry::Cube => "cube",
-        Geometry::ACube => "acube",
+        TextureGeometry::D1 => "1d",
+        TextureGeometry::D2 => "2d",
+        TextureGeometry::D3 => "3d",
+        TextureGeometry::A1 => "a1d",
+        TextureGeometry::A2 => "a2d",
+        TextureGeometry::Cube => "cube",
+        TextureGeometry::ACube => "acube",
     }
 }
 
 /// Coordinates as PTX wants them: three are four.
-pub(super) fn vector(mut list: Vec<String>) -> String {
+pub(super) fn coordinate_vector(mut list: Vec<String>) -> String {
     if list.len() == 3 {
         list.push(list[2].clone());
     }
@@ -52,8 +52,8 @@ pub(super) fn vector(mut list: Vec<String>) -> String {
 
 impl Generator {
     /// An instruction on one of the program's objects.
-    pub(crate) fn object_access(&mut self) -> Node {
-        let which = self.random.below(self.objects.len());
+    pub(crate) fn object_access(&mut self) -> ProgramNode {
+        let which = self.random.next_below(self.objects.len());
         let object = self.objects[which];
         match object.sampler {
             None => self.surface_access(which, object),
@@ -63,9 +63,9 @@ impl Generator {
     }
 
     /// A register with the handle of an object, in some lanes perhaps of another that is read alike.
-    fn handle(&mut self, which: usize, before: &mut String) -> String {
+    fn object_handle(&mut self, which: usize, before: &mut String) -> String {
         let a = self.objects[which];
-        let alike = |b: &Object| {
+        let alike = |b: &TextureObject| {
             b.sampler.is_some()
                 && (a.geometry, a.reads_floats(), a.storage, a.levels)
                     == (b.geometry, b.reads_floats(), b.storage, b.levels)
@@ -75,16 +75,16 @@ impl Generator {
         if others.is_empty() || self.random.one_in(2) {
             return format!("%o{which}");
         }
-        let (d, p) = (self.scratch('d'), self.reg('p'));
-        *before += &format!("selp.b64 {d}, %o{which}, %o{}, {p};\n", others[self.random.below(others.len())]);
+        let (d, p) = (self.scratch_register('d'), self.pool_register('p'));
+        *before += &format!("selp.b64 {d}, %o{which}, %o{}, {p};\n", others[self.random.next_below(others.len())]);
         d
     }
 
     /// Results: four different registers of the pool, some not wanted.
-    fn results(&mut self) -> String {
+    fn result_registers(&mut self) -> String {
         let mut names: Vec<String> = vec![];
         while names.len() < 4 {
-            let name = if names.len() < 3 && self.random.one_in(10) { "_".to_owned() } else { self.reg('r') };
+            let name = if names.len() < 3 && self.random.one_in(10) { "_".to_owned() } else { self.pool_register('r') };
             if name == "_" || !names.contains(&name) {
                 names.push(name);
             }
@@ -92,106 +92,111 @@ impl Generator {
         format!("{{{}}}", names.join(", "))
     }
 
-    fn texture_access(&mut self, which: usize, o: Object, s: Sampler) -> Node {
+    fn texture_access(&mut self, which: usize, o: TextureObject, s: SamplerState) -> ProgramNode {
         let mut before = String::new();
-        let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
-        let planar = matches!(o.geometry, Geometry::D2 | Geometry::A2);
-        let whole = o.storage == Storage::Linear || !is_cube && self.random.one_in(4);
+        let is_cube = matches!(o.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
+        let planar = matches!(o.geometry, TextureGeometry::D2 | TextureGeometry::A2);
+        let whole = o.storage == TexelStorage::Linear || !is_cube && self.random.one_in(4);
         let gathers = planar && !whole && o.levels == 1 && self.random.one_in(6);
-        let handle = self.handle(which, &mut before);
+        let handle = self.object_handle(which, &mut before);
         let mut coords = vec![];
-        if o.geometry.layered() {
+        if o.geometry.is_layered() {
             coords.push(self.whole_coordinate(o.layers, &mut before));
         }
-        for axis in 0..o.geometry.axes() {
+        for axis in 0..o.geometry.n_axes() {
             coords.push(match (whole, is_cube) {
                 (true, _) => self.whole_coordinate(o.extents[axis], &mut before),
-                (_, true) => self.direction(&mut before),
-                _ => self.coordinate(o.extents[axis], s.normalized, &mut before),
+                (_, true) => self.direction_component(&mut before),
+                _ => self.random_coordinate(o.extents[axis], s.normalized, &mut before),
             });
         }
         let ty = match o.reads_floats() {
             true => "f32",
-            false => ["u32", "s32"][self.random.below(2)],
+            false => ["u32", "s32"][self.random.next_below(2)],
         };
         let cty = if whole { "s32" } else { "f32" };
         let name = name_of(o.geometry);
         let mut level = String::new();
         let opcode = if gathers {
-            format!("tld4.{}", ["r", "g", "b", "a"][self.random.below(4)])
+            format!("tld4.{}", ["r", "g", "b", "a"][self.random.next_below(4)])
         } else if (o.levels > 1 && !self.random.one_in(4)) || self.random.one_in(8) {
-            level = format!(", {}", self.level(o.levels, whole, &mut before));
+            level = format!(", {}", self.random_lod(o.levels, whole, &mut before));
             "tex.level".to_owned()
         } else if o.levels == 1 && !whole && self.random.one_in(10) {
-            level = self.derivatives(o.geometry.axes());
+            level = self.random_derivatives(o.geometry.n_axes());
             "tex.grad".to_owned()
         } else {
-            self.pick(&["tex", "tex", "tex.base"]).to_owned()
+            self.pick_str(&["tex", "tex", "tex.base"]).to_owned()
         };
         let mut offsets = String::new();
-        if !is_cube && o.storage != Storage::Linear && self.random.one_in(6) {
-            let list = (0..o.geometry.axes()).map(|_| (self.random.below(16) as i32 - 8).to_string()).collect();
-            offsets = format!(", {}", vector(list));
+        if !is_cube && o.storage != TexelStorage::Linear && self.random.one_in(6) {
+            let list = (0..o.geometry.n_axes()).map(|_| (self.random.next_below(16) as i32 - 8).to_string()).collect();
+            offsets = format!(", {}", coordinate_vector(list));
         }
-        let (guard, dst) = (self.guard(), self.results());
-        let resident = if self.random.one_in(12) { format!("|{}", self.reg('p')) } else { String::new() };
-        let coords = vector(coords);
-        Node::Group(vec![
-            fixed(before),
-            line(format!(
+        let (guard, dst) = (self.random_guard(), self.result_registers());
+        let resident = if self.random.one_in(12) { format!("|{}", self.pool_register('p')) } else { String::new() };
+        let coords = coordinate_vector(coords);
+        ProgramNode::Group(vec![
+            fixed_node(before),
+            line_node(format!(
                 "{guard}{opcode}.{name}.v4.{ty}.{cty} {dst}{resident}, [{handle}, {coords}]{level}{offsets};"
             )),
         ])
     }
 
-    fn texture_query(&mut self, which: usize, o: Object) -> Node {
-        let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
+    fn texture_query(&mut self, which: usize, o: TextureObject) -> ProgramNode {
+        let is_cube = matches!(o.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
         let mut list = vec!["width", "normalized_coords", "num_mipmap_levels"];
-        list.extend((o.geometry.axes() > 1).then_some("height"));
-        list.extend((o.geometry == Geometry::D3).then_some("depth"));
-        list.extend((o.geometry.layered() || is_cube).then_some("array_size"));
-        let (what, guard, dst) = (list[self.random.below(list.len())], self.guard(), self.reg('r'));
+        list.extend((o.geometry.n_axes() > 1).then_some("height"));
+        list.extend((o.geometry == TextureGeometry::D3).then_some("depth"));
+        list.extend((o.geometry.is_layered() || is_cube).then_some("array_size"));
+        let (what, guard, dst) =
+            (list[self.random.next_below(list.len())], self.random_guard(), self.pool_register('r'));
         if self.random.one_in(2) && ["width", "height", "depth"].contains(&what) {
-            let level = self.random.below(o.levels as usize);
-            return line(format!("{guard}txq.level.{what}.b32 {dst}, [%o{which}], {level};"));
+            let level = self.random.next_below(o.levels as usize);
+            return line_node(format!("{guard}txq.level.{what}.b32 {dst}, [%o{which}], {level};"));
         }
-        line(format!("{guard}txq.{what}.b32 {dst}, [%o{which}];"))
+        line_node(format!("{guard}txq.{what}.b32 {dst}, [%o{which}];"))
     }
 
     /// A level of detail.
-    fn level(&mut self, levels: u32, whole: bool, before: &mut String) -> String {
+    fn random_lod(&mut self, levels: u32, whole: bool, before: &mut String) -> String {
         if whole {
-            return (self.random.below(levels as usize + 3) as i32 - 1).to_string();
+            return (self.random.next_below(levels as usize + 3) as i32 - 1).to_string();
         }
-        match self.random.below(4) {
-            0 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]),
-            1 => self.reg('r'),
-            _ => self.scaled(levels, before),
+        match self.random.next_below(4) {
+            0 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]),
+            1 => self.pool_register('r'),
+            _ => self.scaled_coordinate(levels, before),
         }
     }
 
-    fn derivatives(&mut self, axes: usize) -> String {
-        let mut list = || vector((0..axes).map(|_| self.reg('r')).collect());
+    fn random_derivatives(&mut self, axes: usize) -> String {
+        let mut list = || coordinate_vector((0..axes).map(|_| self.pool_register('r')).collect());
         format!(", {}, {}", list(), list())
     }
 
     /// A number of a texel along an axis of `n`, or one outside.
     pub(super) fn whole_coordinate(&mut self, n: u32, before: &mut String) -> String {
-        let (x, n) = (self.scratch('r'), n as i32);
+        let (x, n) = (self.scratch_register('r'), n as i32);
         let from = self.lane_value();
-        let r = self.reg('r');
+        let r = self.pool_register('r');
         let texts = [
             format!("rem.u32 {x}, {r}, {n};\n"),
             format!("rem.s32 {x}, {r}, {};\n", n + 2),
             format!("and.b32 {x}, {r}, 31;\nsub.s32 {x}, {x}, 4;\n"),
-            format!("mad.lo.s32 {x}, {from}, {}, {};\n", self.random.below(3), self.random.below(9) as i32 - 4),
+            format!(
+                "mad.lo.s32 {x}, {from}, {}, {};\n",
+                self.random.next_below(3),
+                self.random.next_below(9) as i32 - 4
+            ),
             format!("rem.u32 {x}, {from}, {n};\n"),
         ];
-        match self.random.below(8) {
+        match self.random.next_below(8) {
             0 => r,
-            1 => [0, -1, n - 1, n, i32::MAX, i32::MIN, n / 2][self.random.below(7)].to_string(),
+            1 => [0, -1, n - 1, n, i32::MAX, i32::MIN, n / 2][self.random.next_below(7)].to_string(),
             _ => {
-                *before += &texts[self.random.below(texts.len())];
+                *before += &texts[self.random.next_below(texts.len())];
                 x
             }
         }
@@ -199,40 +204,40 @@ impl Generator {
 
     /// Something that differs from lane to lane, or that does not.
     fn lane_value(&mut self) -> String {
-        match self.random.below(6) {
+        match self.random.next_below(6) {
             0 => "%u1".to_owned(),
             1 => "%tx".to_owned(),
             2 => "%lane".to_owned(),
             3 => "%gid".to_owned(),
-            4 => self.reg('r'),
+            4 => self.pool_register('r'),
             _ => "%lin".to_owned(),
         }
     }
 
     /// A float coordinate along an axis of `n` texels.
-    fn coordinate(&mut self, n: u32, normalized: bool, before: &mut String) -> String {
-        match self.random.below(8) {
-            0 => self.reg('r'),
-            1 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]),
+    fn random_coordinate(&mut self, n: u32, normalized: bool, before: &mut String) -> String {
+        match self.random.next_below(8) {
+            0 => self.pool_register('r'),
+            1 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]),
             2 => {
                 // An edge or the middle of a texel, or a number next to it.
-                let k = self.random.below(4 * n as usize + 8) as f32 / 2.0 - n as f32 / 2.0;
+                let k = self.random.next_below(4 * n as usize + 8) as f32 / 2.0 - n as f32 / 2.0;
                 let x = if normalized { k / n as f32 } else { k };
-                let bits = x.to_bits().wrapping_add([0, 0, 1, u32::MAX][self.random.below(4)]);
+                let bits = x.to_bits().wrapping_add([0, 0, 1, u32::MAX][self.random.next_below(4)]);
                 format!("0f{bits:08X}")
             }
-            _ => self.scaled(if normalized { 1 } else { n }, before),
+            _ => self.scaled_coordinate(if normalized { 1 } else { n }, before),
         }
     }
 
     /// A float near `[0, span]`: a small integer times a step.
-    fn scaled(&mut self, span: u32, before: &mut String) -> String {
-        let (x, from) = (self.scratch('r'), self.lane_value());
-        let mask = [7, 15, 63, 255, 1023][self.random.below(5)];
-        let n = [mask as f32, mask as f32 + 1.0, 8.0, 3.0 * mask as f32][self.random.below(4)];
+    fn scaled_coordinate(&mut self, span: u32, before: &mut String) -> String {
+        let (x, from) = (self.scratch_register('r'), self.lane_value());
+        let mask = [7, 15, 63, 255, 1023][self.random.next_below(5)];
+        let n = [mask as f32, mask as f32 + 1.0, 8.0, 3.0 * mask as f32][self.random.next_below(4)];
         let step = (span as f32 / n).to_bits();
-        let first = [0.0, 0.0, 0.5, 0.25, -0.5, -(span as f32), 1.0 / 512.0, -1e-30][self.random.below(8)];
-        let sign = ["u32", "s32"][self.random.below(2)];
+        let first = [0.0, 0.0, 0.5, 0.25, -0.5, -(span as f32), 1.0 / 512.0, -1e-30][self.random.next_below(8)];
+        let sign = ["u32", "s32"][self.random.next_below(2)];
         *before += &format!("and.b32 {x}, {from}, {mask};\ncvt.rn.f32.{sign} {x}, {x};\n");
         let first = f32::to_bits(first);
         *before += &format!("fma.rn.f32 {x}, {x}, 0f{step:08X}, 0f{first:08X};\n");
@@ -240,12 +245,12 @@ impl Generator {
     }
 
     /// A component of a direction: few bits, so that some are equally large.
-    fn direction(&mut self, before: &mut String) -> String {
+    fn direction_component(&mut self, before: &mut String) -> String {
         if self.random.one_in(6) {
-            return format!("0f{:08X}", EDGE_CASE_BITS[self.random.below(EDGE_CASE_BITS.len())]);
+            return format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]);
         }
-        let (x, from) = (self.scratch('r'), self.lane_value());
-        let (shift, mask) = (self.random.below(3), [7, 15, 63, 255][self.random.below(4)]);
+        let (x, from) = (self.scratch_register('r'), self.lane_value());
+        let (shift, mask) = (self.random.next_below(3), [7, 15, 63, 255][self.random.next_below(4)]);
         *before += &format!(
             "shr.u32 {x}, {from}, {shift};\nand.b32 {x}, {x}, {mask};\nsub.s32 {x}, {x}, {};\ncvt.rn.f32.s32 {x}, {x};\n",
             mask / 2

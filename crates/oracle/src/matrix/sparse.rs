@@ -1,19 +1,19 @@
 //! The rows of `a` of `mma.sp`: half of their elements are stored, and metadata says which.
 
-use super::{Fragment, Matrix};
+use super::{FragmentMatrix, FragmentRegisters};
 use rtcg_ptx::ast::*;
 
 /// The fragment of the whole `a`, with zeros for what is not stored.
-pub(super) fn expand(
+pub(super) fn expand_sparse(
     form: &MatrixProduct,
     sparse: Sparsity,
-    a: &Fragment,
+    a: &FragmentRegisters,
     metadata: &[u128],
-) -> Result<Fragment, String> {
+) -> Result<FragmentRegisters, String> {
     let half = MatrixShape { k: form.shape.k / 2, ..form.shape };
-    let stored = Matrix { role: MatrixRole::A, shape: half, ty: form.a };
-    let whole = Matrix { shape: form.shape, ..stored };
-    let mut out = vec![vec![0; whole.registers()]; 32];
+    let stored = FragmentMatrix { role: MatrixRole::A, shape: half, ty: form.a };
+    let whole = FragmentMatrix { shape: form.shape, ..stored };
+    let mut out = vec![vec![0; whole.registers_per_lane()]; 32];
     // Elements of which half are stored, and how many go together.
     let (chunk, together) = match form.a {
         MatrixType::TF32 => (2, 1),
@@ -21,12 +21,12 @@ pub(super) fn expand(
         _ => (4, 1),
     };
     for (row, at) in (0..form.shape.m).flat_map(|row| (0..form.shape.k / chunk).map(move |at| (row, at))) {
-        let bits = nibble(form, sparse, metadata, row, at);
-        for (i, place) in places(form.a, bits)?.into_iter().enumerate() {
+        let bits = metadata_nibble(form, sparse, metadata, row, at);
+        for (i, place) in nonzero_places(form.a, bits)?.into_iter().enumerate() {
             for j in 0..together {
                 let from = at * chunk / 2 + i as u32 * together + j;
-                let (lane, register, n) = whole.place(row, at * chunk + place * together + j);
-                out[lane][register] |= stored.bits(a, row, from) << (n * form.a.bits());
+                let (lane, register, n) = whole.element_place(row, at * chunk + place * together + j);
+                out[lane][register] |= stored.element_bits(a, row, from) << (n * form.a.bits());
             }
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn expand(
 }
 
 /// Where the stored elements (or pairs) of a chunk belong.
-fn places(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
+fn nonzero_places(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
     match (ty, bits) {
         (MatrixType::TF32, 0b0100) => Ok(vec![0]),
         (MatrixType::TF32, 0b1110) => Ok(vec![1]),
@@ -46,7 +46,7 @@ fn places(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
 
 /// The four bits for a chunk of a row. Of each four lanes, which hold rows `g` and `g + 8`, the selector
 /// names the one or two that have the metadata, where not all four are needed.
-fn nibble(form: &MatrixProduct, sparse: Sparsity, metadata: &[u128], row: u32, at: u32) -> u32 {
+fn metadata_nibble(form: &MatrixProduct, sparse: Sparsity, metadata: &[u128], row: u32, at: u32) -> u32 {
     let selector = u32::from(sparse.selector);
     // 16 bits for each of the two rows of a lane, or 32 bits for one.
     let (lane, shift) = if form.a.bits() >= 16 {

@@ -7,13 +7,13 @@ pub(crate) mod position;
 pub(crate) mod sample;
 pub(crate) mod surface;
 
-use crate::exact::{F16, F32, Format};
-use rtcg_ptx::ast::Geometry;
+use crate::exact::{F16, F32, FloatFormat};
+use rtcg_ptx::ast::TextureGeometry;
 
 /// How a channel is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Channel {
+pub enum ChannelFormat {
     U8,
     S8,
     U16,
@@ -24,41 +24,49 @@ pub enum Channel {
     F32,
 }
 
-impl Channel {
+impl ChannelFormat {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Channel; 8] =
-        [Channel::U8, Channel::S8, Channel::U16, Channel::S16, Channel::U32, Channel::S32, Channel::F16, Channel::F32];
+    pub const ALL_FORMATS: [ChannelFormat; 8] = [
+        ChannelFormat::U8,
+        ChannelFormat::S8,
+        ChannelFormat::U16,
+        ChannelFormat::S16,
+        ChannelFormat::U32,
+        ChannelFormat::S32,
+        ChannelFormat::F16,
+        ChannelFormat::F32,
+    ];
 
     /// Bytes of one.
-    pub fn bytes(self) -> usize {
+    pub fn channel_bytes(self) -> usize {
         match self {
-            Channel::U8 | Channel::S8 => 1,
-            Channel::U16 | Channel::S16 | Channel::F16 => 2,
-            Channel::U32 | Channel::S32 | Channel::F32 => 4,
+            ChannelFormat::U8 | ChannelFormat::S8 => 1,
+            ChannelFormat::U16 | ChannelFormat::S16 | ChannelFormat::F16 => 2,
+            ChannelFormat::U32 | ChannelFormat::S32 | ChannelFormat::F32 => 4,
         }
     }
 
     /// The format of a channel that holds floats.
-    pub fn float(self) -> Option<Format> {
+    pub fn float(self) -> Option<FloatFormat> {
         match self {
-            Channel::F16 => Some(F16),
-            Channel::F32 => Some(F32),
+            ChannelFormat::F16 => Some(F16),
+            ChannelFormat::F32 => Some(F32),
             _ => None,
         }
     }
 
     /// Whether it holds integers with a sign.
     pub fn is_signed(self) -> bool {
-        matches!(self, Channel::S8 | Channel::S16 | Channel::S32)
+        matches!(self, ChannelFormat::S8 | ChannelFormat::S16 | ChannelFormat::S32)
     }
 
     /// The integer that stands for 1 when integers are read as normalised floats.
-    pub fn unit(self) -> Option<u64> {
+    pub fn normalized_one(self) -> Option<u64> {
         match self {
-            Channel::U8 => Some(255),
-            Channel::S8 => Some(127),
-            Channel::U16 => Some(65535),
-            Channel::S16 => Some(32767),
+            ChannelFormat::U8 => Some(255),
+            ChannelFormat::S8 => Some(127),
+            ChannelFormat::U16 => Some(65535),
+            ChannelFormat::S16 => Some(32767),
             _ => None,
         }
     }
@@ -66,7 +74,7 @@ impl Channel {
 
 /// What happens outside a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Address {
+pub enum AddressMode {
     /// It repeats.
     Wrap,
     /// The nearest texel.
@@ -79,7 +87,7 @@ pub enum Address {
 
 /// What holds the texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storage {
+pub enum TexelStorage {
     /// An array of the driver.
     Array,
     /// Linear memory, of which texels are named by number.
@@ -89,13 +97,13 @@ pub enum Storage {
 }
 
 /// Bytes that rows in linear memory are padded to.
-pub const PITCH: usize = 32;
+pub const PITCH_ALIGNMENT: usize = 32;
 
 /// How a texture is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampler {
+pub struct SamplerState {
     /// By axis.
-    pub address: [Address; 3],
+    pub address: [AddressMode; 3],
     /// Linear filtering.
     pub linear: bool,
     /// Coordinates from 0 to 1.
@@ -110,13 +118,13 @@ pub struct Sampler {
 
 /// A texture or a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Object {
+pub struct TextureObject {
     /// Its shape.
-    pub geometry: Geometry,
+    pub geometry: TextureGeometry,
     /// Where its texels are.
-    pub storage: Storage,
+    pub storage: TexelStorage,
     /// Format of its channels.
-    pub channel: Channel,
+    pub channel: ChannelFormat,
     /// Channels of a texel: 1, 2 or 4.
     pub channels: usize,
     /// Texels along each axis of the largest level, 1 where it has none.
@@ -126,7 +134,7 @@ pub struct Object {
     /// Levels, 1 without a mipmap.
     pub levels: u32,
     /// How it is read; surfaces have none.
-    pub sampler: Option<Sampler>,
+    pub sampler: Option<SamplerState>,
 }
 
 /// An object of a launch.
@@ -137,13 +145,13 @@ pub struct PlacedObject {
     /// Address of its texels, which are a buffer of the launch.
     pub address: u64,
     /// What it is.
-    pub object: Object,
+    pub object: TextureObject,
 }
 
-impl Object {
+impl TextureObject {
     /// Bytes of a texel.
-    pub fn texel(&self) -> usize {
-        self.channel.bytes() * self.channels
+    pub fn texel_bytes(&self) -> usize {
+        self.channel.channel_bytes() * self.channels
     }
 
     /// Texels along each axis of a level.
@@ -152,35 +160,35 @@ impl Object {
     }
 
     /// Bytes of a row of a level.
-    pub fn row(&self, level: u32) -> usize {
-        let row = self.extents_of(level)[0] as usize * self.texel();
-        if self.storage == Storage::Pitched { row.next_multiple_of(PITCH) } else { row }
+    pub fn row_bytes(&self, level: u32) -> usize {
+        let row = self.extents_of(level)[0] as usize * self.texel_bytes();
+        if self.storage == TexelStorage::Pitched { row.next_multiple_of(PITCH_ALIGNMENT) } else { row }
     }
 
     /// Slices or layers of a level.
-    pub fn slices(&self, level: u32) -> u32 {
-        if self.layers > 1 || self.geometry.layered() { self.layers } else { self.extents_of(level)[2] }
+    pub fn n_slices(&self, level: u32) -> u32 {
+        if self.layers > 1 || self.geometry.is_layered() { self.layers } else { self.extents_of(level)[2] }
     }
 
     /// Where a level begins.
     pub fn level_offset(&self, level: u32) -> usize {
-        (0..level).map(|l| self.row(l) * self.extents_of(l)[1] as usize * self.slices(l) as usize).sum()
+        (0..level).map(|l| self.row_bytes(l) * self.extents_of(l)[1] as usize * self.n_slices(l) as usize).sum()
     }
 
     /// Bytes of all texels.
-    pub fn size(&self) -> usize {
+    pub fn total_bytes(&self) -> usize {
         self.level_offset(self.levels)
     }
 
     /// Where a texel lies: column, row, slice or layer.
-    fn offset(&self, level: u32, [x, y, z]: [u32; 3]) -> usize {
+    fn texel_offset(&self, level: u32, [x, y, z]: [u32; 3]) -> usize {
         let rows = z as usize * self.extents_of(level)[1] as usize + y as usize;
-        self.level_offset(level) + rows * self.row(level) + x as usize * self.texel()
+        self.level_offset(level) + rows * self.row_bytes(level) + x as usize * self.texel_bytes()
     }
 
     /// Whether texels are read as floats.
     pub fn reads_floats(&self) -> bool {
         let as_integers = self.sampler.is_none_or(|s| s.as_integers);
-        self.channel.float().is_some() || !as_integers && self.channel.unit().is_some()
+        self.channel.float().is_some() || !as_integers && self.channel.normalized_one().is_some()
     }
 }

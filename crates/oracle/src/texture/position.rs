@@ -1,22 +1,22 @@
 //! Coordinates to texels: exact positions, and which texels and weights follow from them.
 
-use super::Address;
-use crate::big::Big;
-use crate::exact::{F32, Number, decode};
+use super::AddressMode;
+use crate::bigint::BigUint;
+use crate::exact::{DecodedFloat, F32, decode_float};
 
 /// Larger than all positions that matter.
 const MAX_POSITION: i128 = 1 << 100;
 
 /// Texels along one axis with their weights in 1/256; `None` is the border.
-pub(crate) type Taps = Vec<(Option<u32>, u64)>;
+pub(crate) type LinearTaps = Vec<(Option<u32>, u64)>;
 
 /// One coordinate and the axis it runs along.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Axis {
+pub(crate) struct AxisCoordinate {
     /// Texels.
     pub(crate) n: u32,
     /// What lies outside.
-    pub(crate) address: Address,
+    pub(crate) address: AddressMode,
     /// Coordinates go from 0 to 1.
     pub(crate) normalized: bool,
     /// Texels to go on.
@@ -24,7 +24,7 @@ pub(crate) struct Axis {
 }
 
 /// `floor(+-n * 2^exp)`, cut to `MAX_POSITION`.
-fn floor(negative: bool, n: u128, exp: i64) -> i128 {
+fn floor_scaled(negative: bool, n: u128, exp: i64) -> i128 {
     if n == 0 {
         return 0;
     }
@@ -38,23 +38,23 @@ fn floor(negative: bool, n: u128, exp: i64) -> i128 {
     if negative { -whole - i128::from(rest != 0) } else { whole }
 }
 
-impl Axis {
-    fn repeats(&self) -> bool {
-        self.normalized && matches!(self.address, Address::Wrap | Address::Mirror)
+impl AxisCoordinate {
+    fn is_repeating(&self) -> bool {
+        self.normalized && matches!(self.address, AddressMode::Wrap | AddressMode::Mirror)
     }
 
     /// `floor(position * scale)`, where the position counts texels. A repeating texture's is brought into
     /// its first two periods.
-    fn scaled(&self, x: u32, scale: u128) -> i128 {
-        let (negative, n, exp) = match decode(F32, x.into()) {
-            Number::Nan => return 0,
-            Number::Infinity(_) if self.repeats() => return 0,
-            Number::Infinity(negative) => return if negative { -MAX_POSITION } else { MAX_POSITION },
-            Number::Finite { negative, n, exp } => (negative, u128::from(n), exp),
+    fn scaled_position(&self, x: u32, scale: u128) -> i128 {
+        let (negative, n, exp) = match decode_float(F32, x.into()) {
+            DecodedFloat::Nan => return 0,
+            DecodedFloat::Infinity(_) if self.is_repeating() => return 0,
+            DecodedFloat::Infinity(negative) => return if negative { -MAX_POSITION } else { MAX_POSITION },
+            DecodedFloat::Finite { negative, n, exp } => (negative, u128::from(n), exp),
         };
         let size = if self.normalized { u128::from(self.n) } else { 1 };
-        if !self.repeats() {
-            return floor(negative, n * size * scale, exp);
+        if !self.is_repeating() {
+            return floor_scaled(negative, n * size * scale, exp);
         }
         // Modulo 2: n * 2^exp without the bits from 2^1 on.
         let places = 1 - exp;
@@ -63,16 +63,16 @@ impl Axis {
             1..=64 => n & ((1 << places) - 1),
             _ => n,
         };
-        floor(negative, n * size * scale, exp)
+        floor_scaled(negative, n * size * scale, exp)
     }
 
     /// The texel of a number that may lie outside.
-    fn texel(&self, i: i128) -> Option<u32> {
+    fn texel_of_index(&self, i: i128) -> Option<u32> {
         let (i, n) = (i + i128::from(self.shift), i128::from(self.n));
         let i = match self.address {
-            Address::Border if !(0..n).contains(&i) => return None,
-            Address::Wrap if self.normalized => i.rem_euclid(n),
-            Address::Mirror if self.normalized => {
+            AddressMode::Border if !(0..n).contains(&i) => return None,
+            AddressMode::Wrap if self.normalized => i.rem_euclid(n),
+            AddressMode::Mirror if self.normalized => {
                 let j = i.rem_euclid(2 * n);
                 j.min(2 * n - 1 - j)
             }
@@ -82,72 +82,72 @@ impl Axis {
     }
 
     /// An axis of a face of a cube.
-    pub(crate) fn of_face(n: u32) -> Axis {
-        Axis { n, address: Address::Clamp, normalized: true, shift: 0 }
+    pub(crate) fn axis_of_cube_face(n: u32) -> AxisCoordinate {
+        AxisCoordinate { n, address: AddressMode::Clamp, normalized: true, shift: 0 }
     }
 
     /// The texel that a coordinate lies in.
-    pub(crate) fn nearest(&self, x: u32) -> Option<u32> {
-        self.texel(self.scaled(x, 1))
+    pub(crate) fn nearest_texel(&self, x: u32) -> Option<u32> {
+        self.texel_of_index(self.scaled_position(x, 1))
     }
 
-    /// [`Axis::nearest`] of a position times 512.
+    /// [`AxisCoordinate::nearest_texel`] of a position times 512.
     pub(crate) fn nearest_of(&self, p: i128) -> Option<u32> {
-        self.texel(p.div_euclid(512))
+        self.texel_of_index(p.div_euclid(512))
     }
 
     /// Number of the lower of the texels around a position, and the weight of the upper one: the
     /// position (given times 512) less one half, in units of 1/256, to the nearest, halves up.
-    fn between(&self, p: i128) -> (i128, u64) {
+    fn lower_texel_and_weight(&self, p: i128) -> (i128, u64) {
         // floor((p - 1/2) * 256 + 1/2) = floor((512 p - 255) / 2)
         let fixed = (p - 255).div_euclid(2);
         (fixed.div_euclid(256), fixed.rem_euclid(256) as u64)
     }
 
     /// The texels that linear filtering takes, those of weight 0 left out.
-    pub(crate) fn taps(&self, x: u32) -> Taps {
-        self.taps_of(self.scaled(x, 512))
+    pub(crate) fn linear_taps(&self, x: u32) -> LinearTaps {
+        self.taps_of(self.scaled_position(x, 512))
     }
 
-    /// [`Axis::taps`] of a position times 512.
-    pub(crate) fn taps_of(&self, p: i128) -> Taps {
-        let (i, weight) = self.between(p);
-        let both = [(self.texel(i), 256 - weight), (self.texel(i + 1), weight)];
+    /// [`AxisCoordinate::linear_taps`] of a position times 512.
+    pub(crate) fn taps_of(&self, p: i128) -> LinearTaps {
+        let (i, weight) = self.lower_texel_and_weight(p);
+        let both = [(self.texel_of_index(i), 256 - weight), (self.texel_of_index(i + 1), weight)];
         both.into_iter().filter(|t| t.1 != 0).collect()
     }
 
     /// The two texels that linear filtering is between.
-    pub(crate) fn pair(&self, x: u32) -> [Option<u32>; 2] {
-        let (i, _) = self.between(self.scaled(x, 512));
-        [self.texel(i), self.texel(i + 1)]
+    pub(crate) fn tap_pair(&self, x: u32) -> [Option<u32>; 2] {
+        let (i, _) = self.lower_texel_and_weight(self.scaled_position(x, 512));
+        [self.texel_of_index(i), self.texel_of_index(i + 1)]
     }
 
     /// The texel of this number.
-    pub(crate) fn whole(&self, x: u32) -> Option<u32> {
+    pub(crate) fn texel_by_index(&self, x: u32) -> Option<u32> {
         let i = i64::from(x as i32) + i64::from(self.shift);
         u32::try_from(i).ok().filter(|&i| i < self.n)
     }
 }
 
 /// `floor(x * scale)`, cut to a large number; NaN counts as 0.
-pub(crate) fn fixed(x: u32, scale: u128) -> i128 {
-    Axis { n: 1, address: Address::Clamp, normalized: false, shift: 0 }.scaled(x, scale)
+pub(crate) fn fixed_point(x: u32, scale: u128) -> i128 {
+    AxisCoordinate { n: 1, address: AddressMode::Clamp, normalized: false, shift: 0 }.scaled_position(x, scale)
 }
 
 /// A finite number as sign, significand and exponent; NaN counts as 0, infinity as the largest.
-fn finite(x: u32) -> (bool, u64, i64) {
-    match decode(F32, x.into()) {
-        Number::Nan => (false, 0, 0),
-        Number::Infinity(negative) => (negative, (1 << 24) - 1, 104),
-        Number::Finite { negative, n, exp } => (negative, n, exp),
+fn decode_finite(x: u32) -> (bool, u64, i64) {
+    match decode_float(F32, x.into()) {
+        DecodedFloat::Nan => (false, 0, 0),
+        DecodedFloat::Infinity(negative) => (negative, (1 << 24) - 1, 104),
+        DecodedFloat::Finite { negative, n, exp } => (negative, n, exp),
     }
 }
 
 /// The face of a cube that a direction points at, and the position there among `n` by `n` texels, times
 /// 512 and rounded down.
 pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
-    let d = direction.map(finite);
-    let size = |i: usize| Big::new(d[i].1.into()).shl(d[i].2 + 149);
+    let d = direction.map(decode_finite);
+    let size = |i: usize| BigUint::new(d[i].1.into()).shift_left(d[i].2 + 149);
     let (x, y, z) = (size(0), size(1), size(2));
     let axis = if z >= x && z >= y {
         2
@@ -176,8 +176,8 @@ pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
         // (+-c / large + 1) / 2 * n * 512
         let c = size(component);
         let sum = if d[component].0 != backwards { large.sub(&c) } else { large.add(&c) };
-        let times = (0..n).fold(Big::default(), |all, _| all.add(&sum));
-        times.shl(8).div_rem(&large).0.to_u128().unwrap_or(0) as i128
+        let times = (0..n).fold(BigUint::default(), |all, _| all.add(&sum));
+        times.shift_left(8).div_rem(&large).0.to_u128().unwrap_or(0) as i128
     };
     (face, [place(s), place(t)])
 }

@@ -1,11 +1,11 @@
 //! What `tex` and `tld4` give: texels as they are, or their weighted sum, rounded once.
 
-use super::position::{Axis, Taps, cube};
-use super::{Address, Channel, Object, Sampler, Storage};
-use crate::big::Big;
-use crate::exact::{Exact, F32, Mode, Number, decode, round};
+use super::position::{AxisCoordinate, LinearTaps, cube};
+use super::{AddressMode, ChannelFormat, SamplerState, TexelStorage, TextureObject};
+use crate::bigint::BigUint;
+use crate::exact::{DecodedFloat, ExactMagnitude, F32, RoundingMode, decode_float, round_to_format};
 use crate::int;
-use rtcg_ptx::ast::Geometry;
+use rtcg_ptx::ast::TextureGeometry;
 use std::cmp::Ordering;
 
 /// Where a texture is read.
@@ -22,100 +22,100 @@ pub(crate) struct SamplePoint {
 }
 
 /// Reads texels: bits of the channel at an offset in the object.
-pub(crate) type Fetch<'a> = dyn FnMut(usize, usize) -> Result<u64, String> + 'a;
+pub(crate) type FetchTexel<'a> = dyn FnMut(usize, usize) -> Result<u64, String> + 'a;
 
 /// A number as sign, significand, exponent.
-type Term = (bool, u64, i64);
+type FloatTerm = (bool, u64, i64);
 
 /// The colour of a place: four words.
-pub(crate) type Colour = [u32; 4];
+pub(crate) type ColorWords = [u32; 4];
 
 /// A place in a level: a texel, or the border.
-type Texel = Option<[u32; 3]>;
+type TexelPlace = Option<[u32; 3]>;
 
 /// Levels and texels with weights, in units of two to minus the second.
-type Weighted = (Vec<(u32, Texel, u64)>, i64);
+type WeightedTexels = (Vec<(u32, TexelPlace, u64)>, i64);
 
 /// A texture with what reads it.
-pub(crate) struct Source<'a, 'f> {
-    pub(crate) object: &'a Object,
-    pub(crate) sampler: &'a Sampler,
-    pub(crate) fetch: &'a mut Fetch<'f>,
+pub(crate) struct SampleSource<'a, 'f> {
+    pub(crate) object: &'a TextureObject,
+    pub(crate) sampler: &'a SamplerState,
+    pub(crate) fetch: &'a mut FetchTexel<'f>,
 }
 
-fn open<T>(what: &str) -> Result<T, String> {
+fn unspecified_error<T>(what: &str) -> Result<T, String> {
     Err(format!("{what}: no single result"))
 }
 
-impl Source<'_, '_> {
+impl SampleSource<'_, '_> {
     /// `tex` at a level of detail: the level in 1/256.
-    pub(crate) fn sample(&mut self, spot: &SamplePoint, detail: u32) -> Result<Colour, String> {
-        self.check(spot)?;
+    pub(crate) fn sample_lod(&mut self, spot: &SamplePoint, detail: u32) -> Result<ColorWords, String> {
+        self.check_specified(spot)?;
         let (level, rest) = (detail / 256, detail % 256);
         if spot.whole {
-            return self.by_number(spot, level);
+            return self.fetch_by_index(spot, level);
         }
         if !self.object.reads_floats() {
-            let at = self.nearest(spot, level)?;
-            return self.plain(level, at);
+            let at = self.nearest_place(spot, level)?;
+            return self.unfiltered_color(level, at);
         }
-        let (mut places, scale) = self.weighted(spot, level)?;
+        let (mut places, scale) = self.weighted_texels(spot, level)?;
         if rest == 0 && places.len() == 1 {
-            return self.plain(level, places[0].1);
+            return self.unfiltered_color(level, places[0].1);
         }
         let mut scale = scale;
         if rest != 0 {
-            let (more, other_scale) = self.weighted(spot, level + 1)?;
+            let (more, other_scale) = self.weighted_texels(spot, level + 1)?;
             places.iter_mut().for_each(|p| p.2 *= 256 - u64::from(rest));
             places.extend(more.into_iter().map(|(l, at, w)| (l, at, w * u64::from(rest))));
             if scale != other_scale {
-                return open("levels of different filters");
+                return unspecified_error("levels of different filters");
             }
             scale += 8;
         }
         let mut colour = [0; 4];
         for (c, word) in colour.iter_mut().enumerate().take(self.object.channels) {
-            let terms: Result<Vec<(Term, u64)>, String> =
-                places.iter().map(|&(l, at, w)| Ok((self.term(l, at, c)?, w))).collect();
-            *word = sum(self.object.channel, &terms?, scale)?;
+            let terms: Result<Vec<(FloatTerm, u64)>, String> =
+                places.iter().map(|&(l, at, w)| Ok((self.channel_term(l, at, c)?, w))).collect();
+            *word = weighted_sum(self.object.channel, &terms?, scale)?;
         }
         Ok(colour)
     }
 
     /// `tld4`: one component of the four texels around a place.
-    pub(crate) fn gather(&mut self, spot: &SamplePoint, component: usize) -> Result<Colour, String> {
-        self.check(spot)?;
-        if spot.whole || !matches!(self.object.geometry, Geometry::D2 | Geometry::A2) {
+    pub(crate) fn gather_component(&mut self, spot: &SamplePoint, component: usize) -> Result<ColorWords, String> {
+        self.check_specified(spot)?;
+        if spot.whole || !matches!(self.object.geometry, TextureGeometry::D2 | TextureGeometry::A2) {
             return Err("the oracle does not know tld4 of this shape".into());
         }
-        let [x, y] = [0, 1].map(|a| self.axis(spot, 0, a).pair(spot.at[a]));
+        let [x, y] = [0, 1].map(|a| self.axis_coordinate(spot, 0, a).tap_pair(spot.at[a]));
         let mut colour = [0; 4];
         for (word, [i, j]) in colour.iter_mut().zip([[0, 1], [1, 1], [1, 0], [0, 0]]) {
-            let at = x[i].and_then(|x| y[j].map(|y| [x, y, self.layer(spot)]));
-            *word = self.plain(0, at)?[component];
+            let at = x[i].and_then(|x| y[j].map(|y| [x, y, self.clamped_layer(spot)]));
+            *word = self.unfiltered_color(0, at)?[component];
         }
         Ok(colour)
     }
 
     /// Refuses what CUDA leaves open.
-    fn check(&self, spot: &SamplePoint) -> Result<(), String> {
+    fn check_specified(&self, spot: &SamplePoint) -> Result<(), String> {
         let o = self.object;
-        if o.storage == Storage::Linear && !spot.whole {
-            return open("linear memory with coordinates of floats");
+        if o.storage == TexelStorage::Linear && !spot.whole {
+            return unspecified_error("linear memory with coordinates of floats");
         }
-        let unused = &self.sampler.address[o.geometry.axes().min(3)..];
-        if self.sampler.linear && o.geometry.axes() == 1 && unused.contains(&Address::Border) {
-            return open("a border along an axis that is not there");
+        let unused = &self.sampler.address[o.geometry.n_axes().min(3)..];
+        if self.sampler.linear && o.geometry.n_axes() == 1 && unused.contains(&AddressMode::Border) {
+            return unspecified_error("a border along an axis that is not there");
         }
-        let is_cube = matches!(o.geometry, Geometry::Cube | Geometry::ACube);
+        let is_cube = matches!(o.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
         if is_cube && spot.shift != [0; 3] {
-            return open("offsets on a cube");
+            return unspecified_error("offsets on a cube");
         }
         Ok(())
     }
 
-    fn axis(&self, spot: &SamplePoint, level: u32, axis: usize) -> Axis {
-        Axis {
+    fn axis_coordinate(&self, spot: &SamplePoint, level: u32, axis: usize) -> AxisCoordinate {
+        AxisCoordinate {
             n: self.object.extents_of(level)[axis],
             address: self.sampler.address[axis],
             normalized: self.sampler.normalized,
@@ -123,39 +123,44 @@ impl Source<'_, '_> {
         }
     }
 
-    fn layer(&self, spot: &SamplePoint) -> u32 {
+    fn clamped_layer(&self, spot: &SamplePoint) -> u32 {
         spot.layer.min(self.object.layers - 1)
     }
 
     /// Texels named by number; those outside are zero.
-    fn by_number(&mut self, spot: &SamplePoint, level: u32) -> Result<Colour, String> {
-        let mut at = [0, 0, self.layer(spot)];
+    fn fetch_by_index(&mut self, spot: &SamplePoint, level: u32) -> Result<ColorWords, String> {
+        let mut at = [0, 0, self.clamped_layer(spot)];
         for (axis, &x) in spot.at.iter().enumerate() {
-            match self.axis(spot, level, axis).whole(x) {
+            match self.axis_coordinate(spot, level, axis).texel_by_index(x) {
                 Some(i) => at[axis] = i,
                 None => return Ok([0; 4]),
             }
         }
-        self.plain(level, Some(at))
+        self.unfiltered_color(level, Some(at))
     }
 
     /// Layer and positions (times 512) of a direction, and the axes of the face it meets.
-    fn on_face(&self, spot: &SamplePoint, direction: [u32; 3], level: u32) -> (u32, [i128; 2], Axis) {
+    fn cube_face_position(
+        &self,
+        spot: &SamplePoint,
+        direction: [u32; 3],
+        level: u32,
+    ) -> (u32, [i128; 2], AxisCoordinate) {
         let n = self.object.extents_of(level)[0];
         let (face, place) = cube(direction, n);
         let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
-        (first + face, place, Axis::of_face(n))
+        (first + face, place, AxisCoordinate::axis_of_cube_face(n))
     }
 
-    fn nearest(&self, spot: &SamplePoint, level: u32) -> Result<Texel, String> {
-        if let (Geometry::Cube | Geometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
-            let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+    fn nearest_place(&self, spot: &SamplePoint, level: u32) -> Result<TexelPlace, String> {
+        if let (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
+            let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
             let [i, j] = place.map(|p| axis.nearest_of(p).unwrap_or(0));
             return Ok(Some([i, j, layer]));
         }
-        let mut at = [0, 0, self.layer(spot)];
+        let mut at = [0, 0, self.clamped_layer(spot)];
         for (axis, &x) in spot.at.iter().enumerate() {
-            match self.axis(spot, level, axis).nearest(x) {
+            match self.axis_coordinate(spot, level, axis).nearest_texel(x) {
                 Some(i) => at[axis] = i,
                 None => return Ok(None),
             }
@@ -164,18 +169,19 @@ impl Source<'_, '_> {
     }
 
     /// The texels of a level that a place is made of, with weights in units of `2^-scale`.
-    fn weighted(&self, spot: &SamplePoint, level: u32) -> Result<Weighted, String> {
+    fn weighted_texels(&self, spot: &SamplePoint, level: u32) -> Result<WeightedTexels, String> {
         if !self.sampler.linear {
-            return Ok((vec![(level, self.nearest(spot, level)?, 1)], 0));
+            return Ok((vec![(level, self.nearest_place(spot, level)?, 1)], 0));
         }
-        let (layer, taps): (u32, Vec<Taps>) = match (self.object.geometry, &spot.at[..]) {
-            (Geometry::Cube | Geometry::ACube, &[x, y, z]) => {
-                let (layer, place, axis) = self.on_face(spot, [x, y, z], level);
+        let (layer, taps): (u32, Vec<LinearTaps>) = match (self.object.geometry, &spot.at[..]) {
+            (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) => {
+                let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
                 (layer, place.iter().map(|&p| axis.taps_of(p)).collect())
             }
-            (_, at) => {
-                (self.layer(spot), at.iter().enumerate().map(|(a, &x)| self.axis(spot, level, a).taps(x)).collect())
-            }
+            (_, at) => (
+                self.clamped_layer(spot),
+                at.iter().enumerate().map(|(a, &x)| self.axis_coordinate(spot, level, a).linear_taps(x)).collect(),
+            ),
         };
         let mut places = vec![(level, Some([0, 0, layer]), 1)];
         for (axis, taps) in taps.iter().enumerate() {
@@ -195,102 +201,110 @@ impl Source<'_, '_> {
         Ok((places, 8 * taps.len() as i64))
     }
 
-    fn bits(&mut self, level: u32, at: [u32; 3], channel: usize) -> Result<u64, String> {
-        let n = self.object.channel.bytes();
-        (self.fetch)(self.object.offset(level, at) + channel * n, n)
+    fn channel_bits(&mut self, level: u32, at: [u32; 3], channel: usize) -> Result<u64, String> {
+        let n = self.object.channel.channel_bytes();
+        (self.fetch)(self.object.texel_offset(level, at) + channel * n, n)
     }
 
     /// One texel, not filtered; channels that it lacks are 0.
-    fn plain(&mut self, level: u32, at: Texel) -> Result<Colour, String> {
+    fn unfiltered_color(&mut self, level: u32, at: TexelPlace) -> Result<ColorWords, String> {
         let mut colour = [0; 4];
         for (c, word) in colour.iter_mut().enumerate().take(self.object.channels) {
             let Some(at) = at else {
                 *word = self.sampler.border[c];
                 continue;
             };
-            let bits = self.bits(level, at, c)?;
+            let bits = self.channel_bits(level, at, c)?;
             *word = match self.object.channel {
-                Channel::F32 => bits as u32,
+                ChannelFormat::F32 => bits as u32,
                 channel if self.object.reads_floats() => {
-                    let (negative, n, exp) = number(channel, bits)?;
-                    let x = Exact::Quotient { n: Big::new(n.into()), d: channel.unit().unwrap_or(1), exp };
-                    round(F32, Mode::Nearest, negative, &x) as u32
+                    let (negative, n, exp) = channel_number(channel, bits)?;
+                    let x = ExactMagnitude::Quotient {
+                        n: BigUint::new(n.into()),
+                        d: channel.normalized_one().unwrap_or(1),
+                        exp,
+                    };
+                    round_to_format(F32, RoundingMode::Nearest, negative, &x) as u32
                 }
-                channel => int::read(8 * channel.bytes() as u32, channel.is_signed(), bits.into()) as u32,
+                channel => {
+                    int::interpret_bits(8 * channel.channel_bytes() as u32, channel.is_signed(), bits.into()) as u32
+                }
             };
         }
         Ok(colour)
     }
 
     /// A channel of a texel as a number, in units of the channel.
-    fn term(&mut self, level: u32, at: Texel, c: usize) -> Result<Term, String> {
+    fn channel_term(&mut self, level: u32, at: TexelPlace, c: usize) -> Result<FloatTerm, String> {
         let channel = self.object.channel;
         match at {
             Some(at) => {
-                let bits = self.bits(level, at, c)?;
-                number(channel, bits)
+                let bits = self.channel_bits(level, at, c)?;
+                channel_number(channel, bits)
             }
-            None => match decode(F32, self.sampler.border[c].into()) {
-                Number::Finite { negative, n, exp } => Ok((negative, n * channel.unit().unwrap_or(1), exp)),
-                _ => open("a filter of an infinite border"),
+            None => match decode_float(F32, self.sampler.border[c].into()) {
+                DecodedFloat::Finite { negative, n, exp } => {
+                    Ok((negative, n * channel.normalized_one().unwrap_or(1), exp))
+                }
+                _ => unspecified_error("a filter of an infinite border"),
             },
         }
     }
 }
 
 /// What the bits of a channel mean, in units of the channel.
-fn number(channel: Channel, bits: u64) -> Result<Term, String> {
+fn channel_number(channel: ChannelFormat, bits: u64) -> Result<FloatTerm, String> {
     let Some(format) = channel.float() else {
-        let x = int::read(8 * channel.bytes() as u32, channel.is_signed(), bits.into());
+        let x = int::interpret_bits(8 * channel.channel_bytes() as u32, channel.is_signed(), bits.into());
         // The least number stands for -1, as the next does.
-        let least = -i128::from(channel.unit().unwrap_or(u64::from(u32::MAX)));
+        let least = -i128::from(channel.normalized_one().unwrap_or(u64::from(u32::MAX)));
         let x = x.max(least);
         return Ok((x < 0, x.unsigned_abs() as u64, 0));
     };
-    match decode(format, bits) {
-        Number::Finite { negative, n, exp } => Ok((negative, n, exp)),
-        _ => open("a float that is converted or filtered and not finite"),
+    match decode_float(format, bits) {
+        DecodedFloat::Finite { negative, n, exp } => Ok((negative, n, exp)),
+        _ => unspecified_error("a float that is converted or filtered and not finite"),
     }
 }
 
 /// The sum of weighted numbers in units of `2^-scale`, as a float.
-fn sum(channel: Channel, terms: &[(Term, u64)], scale: i64) -> Result<u32, String> {
+fn weighted_sum(channel: ChannelFormat, terms: &[(FloatTerm, u64)], scale: i64) -> Result<u32, String> {
     let lowest = terms.iter().map(|((_, _, exp), _)| *exp).min().unwrap_or(0);
-    let (mut plus, mut minus) = (Big::default(), Big::default());
+    let (mut plus, mut minus) = (BigUint::default(), BigUint::default());
     for &((negative, n, exp), weight) in terms {
-        let x = Big::new(u128::from(n) * u128::from(weight)).shl(exp - lowest);
+        let x = BigUint::new(u128::from(n) * u128::from(weight)).shift_left(exp - lowest);
         if negative {
             minus = minus.add(&x);
         } else {
             plus = plus.add(&x);
         }
     }
-    if channel == Channel::F32 && lowest_bits(terms) > 53 {
-        return open("a filtered sum of more than 53 bits");
+    if channel == ChannelFormat::F32 && lowest_bits(terms) > 53 {
+        return unspecified_error("a filtered sum of more than 53 bits");
     }
     let (negative, n) = match plus.cmp(&minus) {
         Ordering::Less => (true, minus.sub(&plus)),
         _ => (false, plus.sub(&minus)),
     };
     if n.is_zero() && terms.iter().any(|((negative, n, _), _)| *negative && *n == 0) {
-        return open("the sign of a filtered zero");
+        return unspecified_error("the sign of a filtered zero");
     }
-    let x = Exact::Quotient { n, d: channel.unit().unwrap_or(1), exp: lowest - scale };
-    Ok(round(F32, Mode::Nearest, negative, &x) as u32)
+    let x = ExactMagnitude::Quotient { n, d: channel.normalized_one().unwrap_or(1), exp: lowest - scale };
+    Ok(round_to_format(F32, RoundingMode::Nearest, negative, &x) as u32)
 }
 
 /// Bits between the lowest place of any summand and the highest of the sum of all magnitudes.
-fn lowest_bits(terms: &[(Term, u64)]) -> i64 {
+fn lowest_bits(terms: &[(FloatTerm, u64)]) -> i64 {
     let products = terms.iter().filter(|((_, n, _), _)| *n != 0);
     let lowest = products
         .clone()
         .map(|((_, n, exp), w)| exp + i64::from(n.trailing_zeros()) + i64::from(w.trailing_zeros()))
         .min()
         .unwrap_or(0);
-    let total = products.fold(Big::default(), |all, ((_, n, exp), w)| {
-        let x = Big::new(u128::from(*n) * u128::from(*w));
+    let total = products.fold(BigUint::default(), |all, ((_, n, exp), w)| {
+        let x = BigUint::new(u128::from(*n) * u128::from(*w));
         let up = exp - lowest;
-        all.add(&if up >= 0 { x.shl(up) } else { x.shr(-up) })
+        all.add(&if up >= 0 { x.shift_left(up) } else { x.shift_right(-up) })
     });
-    total.bits()
+    total.bit_length()
 }

@@ -1,13 +1,13 @@
 //! Calls: arguments and results as bytes, a frame per call, local memory as a stack.
 
-use super::{Frame, LOCAL_BASE, MAX_DEPTH, State, Thread, bytes_of, value_of};
+use super::{CallFrame, LOCAL_BASE, MAX_DEPTH, SimThread, ThreadState, bytes_of, value_of};
 use crate::machine::function_at;
-use crate::memory::Region;
-use crate::thread::Block;
+use crate::memory::MemoryRegion;
+use crate::thread::SimBlock;
 use rtcg_ptx::ast::*;
 
-impl<'m> Thread<'m> {
-    pub(super) fn enter(&mut self, function: usize, arguments: Vec<Vec<u8>>) -> Result<(), String> {
+impl<'m> SimThread<'m> {
+    pub(super) fn enter_function(&mut self, function: usize, arguments: Vec<Vec<u8>>) -> Result<(), String> {
         let f = &self.module.functions[function];
         if !f.defined {
             return Err(format!("the oracle does not know the function {}", f.name));
@@ -25,10 +25,10 @@ impl<'m> Thread<'m> {
             end += if is_local { var.size } else { 0 };
         }
         let params = f.vars.iter().map(|v| vec![0; if v.space == Space::Param { v.size as usize } else { 0 }]);
-        let mut grown = Region::unwritten(LOCAL_BASE, end as usize);
+        let mut grown = MemoryRegion::new_uninitialised(LOCAL_BASE, end as usize);
         std::mem::swap(&mut grown, &mut self.local);
         self.local.take_from(&grown);
-        let mut frame = Frame {
+        let mut frame = CallFrame {
             function,
             pc: 0,
             regs: vec![None; f.regs.len()],
@@ -48,11 +48,16 @@ impl<'m> Thread<'m> {
         Ok(())
     }
 
-    pub(super) fn call(&mut self, block: &mut Block<'_>, callee: &Callee, args: &[CallArg]) -> Result<(), String> {
+    pub(super) fn execute_call(
+        &mut self,
+        block: &mut SimBlock<'_>,
+        callee: &Callee,
+        args: &[CallArg],
+    ) -> Result<(), String> {
         let mut target = match callee {
             Callee::Direct(f) => *f,
             Callee::Indirect { target, .. } => {
-                let address = self.reg(*target)? as u64;
+                let address = self.read_register(*target)? as u64;
                 function_at(self.module, address).ok_or_else(|| format!("calls {address:#x}, which is no function"))?
             }
         };
@@ -66,25 +71,25 @@ impl<'m> Thread<'m> {
         let mut arguments = vec![];
         for (arg, param) in args.iter().zip(params) {
             arguments.push(match arg {
-                CallArg::Param(v) => self.frame()?.params[v.index()].clone(),
-                CallArg::Reg(r) => bytes_of(self.reg(*r)?, param.size as usize),
-                CallArg::Imm(o) => bytes_of(self.get(block, o, param.size * 8)?, param.size as usize),
+                CallArg::Param(v) => self.current_frame()?.params[v.index()].clone(),
+                CallArg::Reg(r) => bytes_of(self.read_register(*r)?, param.size as usize),
+                CallArg::Imm(o) => bytes_of(self.read_operand(block, o, param.size * 8)?, param.size as usize),
             });
         }
-        self.enter(target.index(), arguments)
+        self.enter_function(target.index(), arguments)
     }
 
     /// Returns from a function, or ends the thread.
-    pub(super) fn leave(&mut self) -> Result<(), String> {
-        let f = self.function()?;
+    pub(super) fn return_or_end(&mut self) -> Result<(), String> {
+        let f = self.current_function()?;
         let frame = self.frames.pop().ok_or("a finished thread returns")?;
         if self.frames.is_empty() {
             self.frames.push(frame);
-            self.state = State::Done;
+            self.state = ThreadState::Done;
             return Ok(());
         }
-        self.local.truncate(frame.local_end);
-        let statement = self.statement()?;
+        self.local.shrink_to(frame.local_end);
+        let statement = self.current_statement()?;
         let Some(Statement { inst: Inst::Call { rets, .. }, .. }) = statement else {
             return Err("returns to where no call is".into());
         };
@@ -98,10 +103,10 @@ impl<'m> Thread<'m> {
             };
             match ret {
                 CallArg::Param(v) => self.frame_mut()?.params[v.index()].copy_from_slice(&bytes),
-                CallArg::Reg(r) => self.set(*r, value_of(&bytes))?,
+                CallArg::Reg(r) => self.write_register(*r, value_of(&bytes))?,
                 CallArg::Imm(_) => return Err("returns to a constant".into()),
             }
         }
-        self.advance()
+        self.next_statement()
     }
 }

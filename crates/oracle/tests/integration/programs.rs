@@ -1,8 +1,8 @@
 //! The interpreter on small programs with known results and known faults, and the generator.
 #![allow(missing_docs)]
 
-use rtcg_oracle::generate::Node;
-use rtcg_oracle::{Buffer, Launch, Target, generate, run, shrink};
+use rtcg_oracle::generate::ProgramNode;
+use rtcg_oracle::{GenerationTarget, OracleBuffer, OracleLaunch, generate_program, run_kernel, shrink};
 
 /// Runs a kernel body with one buffer of words, whose address is in `%d`.
 fn words(body: &str, block: u32, before: &[u32]) -> Result<Vec<u32>, String> {
@@ -16,15 +16,15 @@ fn words(body: &str, block: u32, before: &[u32]) -> Result<Vec<u32>, String> {
     let parsed = rtcg_ptx::parse(text);
     assert!(!parsed.has_errors(), "{}", parsed.render("test"));
     let bytes = before.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let mut buffers = vec![Buffer { address: 0x1000, bytes, writable: true }];
-    let launch = Launch {
+    let mut buffers = vec![OracleBuffer { address: 0x1000, bytes, writable: true }];
+    let launch = OracleLaunch {
         grid: [1; 3],
         block: [block, 1, 1],
         dynamic_shared: 0,
         params: 0x1000u64.to_le_bytes().to_vec(),
         objects: vec![],
     };
-    run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
+    run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     Ok(buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
 }
 
@@ -94,18 +94,18 @@ fn programs_without_a_defined_result_are_refused() {
 fn generated_programs_are_well_formed_and_repeatable() {
     let mut idle = 0;
     for seed in 0..60 {
-        let target = Target { capability: if seed % 2 == 0 { 80 } else { 90 }, real: seed % 3 == 0 };
-        let program = generate(seed, target);
-        assert_eq!(program, generate(seed, target));
-        let expected = program.expected().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        let before = program.buffers(rtcg_oracle::generate::ORACLE_ADDRESSES);
+        let target = GenerationTarget { capability: if seed % 2 == 0 { 80 } else { 90 }, real: seed % 3 == 0 };
+        let program = generate_program(seed, target);
+        assert_eq!(program, generate_program(seed, target));
+        let expected = program.expected_buffers().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let before = program.initial_buffers(rtcg_oracle::generate::ORACLE_ADDRESSES);
         // Threads that leave early leave others behind, or store what they have.
         idle += usize::from(expected[1].bytes == before[1].bytes);
-        let again = rtcg_oracle::Program::from_annotated(&program.annotated()).expect("a program");
-        assert_eq!(again.text(), program.text());
+        let again = rtcg_oracle::TestProgram::from_annotated(&program.annotated_ptx()).expect("a program");
+        assert_eq!(again.ptx_text(), program.ptx_text());
         assert_eq!(
-            again.launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params,
-            program.launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params
+            again.oracle_launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params,
+            program.oracle_launch(rtcg_oracle::generate::ORACLE_ADDRESSES).params
         );
     }
     assert!(idle <= 1, "{idle} of 60 programs have no results");
@@ -114,17 +114,19 @@ fn generated_programs_are_well_formed_and_repeatable() {
 /// What is left is what the property needs.
 #[test]
 fn shrinking_keeps_the_property() {
-    fn lines(nodes: &[Node]) -> usize {
-        let of = |n: &Node| match n {
-            Node::Line(_) => 1,
-            Node::Fixed(_) => 0,
-            Node::Group(inner) | Node::Block(inner) => lines(inner),
+    fn lines(nodes: &[ProgramNode]) -> usize {
+        let of = |n: &ProgramNode| match n {
+            ProgramNode::Line(_) => 1,
+            ProgramNode::Fixed(_) => 0,
+            ProgramNode::Group(inner) | ProgramNode::Block(inner) => lines(inner),
         };
         nodes.iter().map(of).sum()
     }
-    let mut program = generate(3, Target { capability: 80, real: false });
-    program.nodes.push(Node::Group(vec![Node::Line("// needle".into()), Node::Line("// hay".into())]));
-    let small = shrink::shrink(&program, 100_000, |p| p.text().contains("needle"));
+    let mut program = generate_program(3, GenerationTarget { capability: 80, real: false });
+    program
+        .nodes
+        .push(ProgramNode::Group(vec![ProgramNode::Line("// needle".into()), ProgramNode::Line("// hay".into())]));
+    let small = shrink::shrink_program(&program, 100_000, |p| p.ptx_text().contains("needle"));
     assert_eq!(lines(&small.nodes), 1);
     assert_eq!(small.block, [1, 1, 1]);
 }

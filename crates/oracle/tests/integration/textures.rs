@@ -1,12 +1,12 @@
 //! Texture and surface instructions on small objects whose results are known by hand.
 #![allow(missing_docs)]
 
-use rtcg_oracle::texture::{Address, Channel, Object, PlacedObject, Sampler, Storage};
-use rtcg_oracle::{Buffer, Launch, run};
-use rtcg_ptx::ast::Geometry;
+use rtcg_oracle::texture::{AddressMode, ChannelFormat, PlacedObject, SamplerState, TexelStorage, TextureObject};
+use rtcg_oracle::{OracleBuffer, OracleLaunch, run_kernel};
+use rtcg_ptx::ast::TextureGeometry;
 
-const PLAIN: Sampler = Sampler {
-    address: [Address::Clamp; 3],
+const PLAIN: SamplerState = SamplerState {
+    address: [AddressMode::Clamp; 3],
     linear: false,
     normalized: false,
     as_integers: false,
@@ -14,12 +14,26 @@ const PLAIN: Sampler = Sampler {
     mip_linear: false,
 };
 
-fn object(geometry: Geometry, extents: [u32; 3], channel: Channel, sampler: Option<Sampler>) -> Object {
-    Object { geometry, storage: Storage::Array, channel, channels: 1, extents, layers: 1, levels: 1, sampler }
+fn object(
+    geometry: TextureGeometry,
+    extents: [u32; 3],
+    channel: ChannelFormat,
+    sampler: Option<SamplerState>,
+) -> TextureObject {
+    TextureObject {
+        geometry,
+        storage: TexelStorage::Array,
+        channel,
+        channels: 1,
+        extents,
+        layers: 1,
+        levels: 1,
+        sampler,
+    }
 }
 
-fn line(n: u32, sampler: Sampler) -> Object {
-    object(Geometry::D1, [n, 1, 1], Channel::F32, Some(sampler))
+fn line(n: u32, sampler: SamplerState) -> TextureObject {
+    object(TextureGeometry::D1, [n, 1, 1], ChannelFormat::F32, Some(sampler))
 }
 
 fn bytes(values: &[f32]) -> Vec<u8> {
@@ -27,7 +41,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 }
 
 /// Runs a body in one thread with the object's handle in `%o`; gives `%r0` to `%r3` and the texels.
-fn execute(o: Object, texels: &[u8], body: &str) -> Result<([u32; 4], Vec<u8>), String> {
+fn execute(o: TextureObject, texels: &[u8], body: &str) -> Result<([u32; 4], Vec<u8>), String> {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .visible .entry k(.param .u64 p, .param .u64 h) {{ .reg .b64 %d, %o; .reg .b32 %r<9>; .reg .b16 %h<4>; \
@@ -37,26 +51,26 @@ fn execute(o: Object, texels: &[u8], body: &str) -> Result<([u32; 4], Vec<u8>), 
     let parsed = rtcg_ptx::parse(text);
     assert!(!parsed.has_errors(), "{}", parsed.render("test"));
     let mut buffers = vec![
-        Buffer { address: 0x1000, bytes: vec![0; 16], writable: true },
-        Buffer { address: 0x2000, bytes: texels.to_vec(), writable: o.sampler.is_none() },
+        OracleBuffer { address: 0x1000, bytes: vec![0; 16], writable: true },
+        OracleBuffer { address: 0x2000, bytes: texels.to_vec(), writable: o.sampler.is_none() },
     ];
-    assert_eq!(texels.len(), o.size());
+    assert_eq!(texels.len(), o.total_bytes());
     let params = [0x1000u64, 77].iter().flat_map(|p| p.to_le_bytes()).collect();
     let objects = vec![PlacedObject { handle: 77, address: 0x2000, object: o }];
-    let launch = Launch { grid: [1; 3], block: [1; 3], dynamic_shared: 0, params, objects };
-    run(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
+    let launch = OracleLaunch { grid: [1; 3], block: [1; 3], dynamic_shared: 0, params, objects };
+    run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     let words: Vec<u32> = buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     Ok(([words[0], words[1], words[2], words[3]], buffers.remove(1).bytes))
 }
 
 /// What one `tex` gives: `words` are what stands between `tex` and the results.
-fn tex(o: Object, texels: &[u8], words: &str, place: &str) -> Result<[u32; 4], String> {
+fn tex(o: TextureObject, texels: &[u8], words: &str, place: &str) -> Result<[u32; 4], String> {
     let (opcode, types) = words.split_once(' ').unwrap_or(("tex", words));
     execute(o, texels, &format!("{opcode}.{types} {{%r0, %r1, %r2, %r3}}, [%o, {place};")).map(|r| r.0)
 }
 
 /// The first channel as a float, at a float coordinate of a line.
-fn at(o: Object, texels: &[f32], x: f32) -> f32 {
+fn at(o: TextureObject, texels: &[f32], x: f32) -> f32 {
     let place = format!("{{0f{:08X}}}]", x.to_bits());
     f32::from_bits(tex(o, &bytes(texels), "1d.v4.f32.f32", &place).unwrap()[0])
 }
@@ -64,8 +78,8 @@ fn at(o: Object, texels: &[f32], x: f32) -> f32 {
 #[test]
 fn addresses_continue_a_texture() {
     let texels = [10.0, 20.0, 30.0, 40.0];
-    let border = Sampler { address: [Address::Border; 3], border: [7f32.to_bits(); 4], ..PLAIN };
-    let border = Sampler { address: [Address::Border, Address::Clamp, Address::Clamp], ..border };
+    let border = SamplerState { address: [AddressMode::Border; 3], border: [7f32.to_bits(); 4], ..PLAIN };
+    let border = SamplerState { address: [AddressMode::Border, AddressMode::Clamp, AddressMode::Clamp], ..border };
     for (x, clamp, bordered) in [
         (-0.5, 10.0, 7.0),
         (-1e-45, 10.0, 7.0),
@@ -81,8 +95,8 @@ fn addresses_continue_a_texture() {
         assert_eq!(at(line(4, PLAIN), &texels, x), clamp, "{x}");
         assert_eq!(at(line(4, border), &texels, x), bordered, "{x}");
     }
-    let wrap = Sampler { address: [Address::Wrap; 3], normalized: true, ..PLAIN };
-    let mirror = Sampler { address: [Address::Mirror; 3], normalized: true, ..PLAIN };
+    let wrap = SamplerState { address: [AddressMode::Wrap; 3], normalized: true, ..PLAIN };
+    let mirror = SamplerState { address: [AddressMode::Mirror; 3], normalized: true, ..PLAIN };
     for (x, wrapped, mirrored) in [
         (0.25, 20.0, 20.0),
         (0.999, 40.0, 40.0),
@@ -100,12 +114,12 @@ fn addresses_continue_a_texture() {
         assert_eq!(at(line(4, mirror), &texels, x), mirrored, "{x}");
     }
     // Coordinates in texels neither wrap nor mirror.
-    assert_eq!(at(line(4, Sampler { normalized: false, ..wrap }), &texels, 5.0), 40.0);
+    assert_eq!(at(line(4, SamplerState { normalized: false, ..wrap }), &texels, 5.0), 40.0);
 }
 
 #[test]
 fn filters_weigh_by_eight_bits() {
-    let linear = Sampler { linear: true, ..PLAIN };
+    let linear = SamplerState { linear: true, ..PLAIN };
     let texels = [0.0, 256.0, 512.0, -256.0];
     for (x, want) in [
         (0.5, 0.0),
@@ -120,11 +134,11 @@ fn filters_weigh_by_eight_bits() {
     ] {
         assert_eq!(at(line(4, linear), &texels, x), want, "{x}");
     }
-    let sides = [Address::Border, Address::Clamp, Address::Clamp];
-    let border = Sampler { address: sides, border: [8f32.to_bits(); 4], ..linear };
+    let sides = [AddressMode::Border, AddressMode::Clamp, AddressMode::Clamp];
+    let border = SamplerState { address: sides, border: [8f32.to_bits(); 4], ..linear };
     assert_eq!(at(line(4, border), &texels, 0.0), 4.0);
     assert_eq!(at(line(4, border), &texels, 4.25), 0.25 * -256.0 + 0.75 * 8.0);
-    let wrap = Sampler { address: [Address::Wrap; 3], normalized: true, ..linear };
+    let wrap = SamplerState { address: [AddressMode::Wrap; 3], normalized: true, ..linear };
     assert_eq!(at(line(4, wrap), &texels, 0.0), -128.0);
     assert_eq!(at(line(4, wrap), &texels, -1.0 / 16.0), 0.75 * -256.0);
     // A texel of weight 0 takes no part, whatever it is.
@@ -133,15 +147,15 @@ fn filters_weigh_by_eight_bits() {
 
 #[test]
 fn squares_and_cubes_mix_four_and_eight_texels() {
-    let linear = Some(Sampler { linear: true, ..PLAIN });
-    let square = object(Geometry::D2, [2, 2, 1], Channel::F32, linear);
+    let linear = Some(SamplerState { linear: true, ..PLAIN });
+    let square = object(TextureGeometry::D2, [2, 2, 1], ChannelFormat::F32, linear);
     let texels = bytes(&[1.0, 2.0, 4.0, 8.0]);
     let of = |place: &str| f32::from_bits(tex(square, &texels, "2d.v4.f32.f32", place).unwrap()[0]);
     assert_eq!(of("{0f3F800000, 0f3F800000}]"), 3.75);
     // x = 0.75, y = 1.25: weights 1/4 and 3/4.
     assert_eq!(of("{0f3F400000, 0f3FA00000}]"), (3.0 + 2.0 + 3.0 * (12.0 + 8.0)) / 16.0);
     assert_eq!(of("{0f3F400000, 0f3FA00000}], {7, -8}"), 2.0);
-    let volume = object(Geometry::D3, [2, 2, 2], Channel::F32, linear);
+    let volume = object(TextureGeometry::D3, [2, 2, 2], ChannelFormat::F32, linear);
     let texels = bytes(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let of = |place: &str| f32::from_bits(tex(volume, &texels, "3d.v4.f32.f32", place).unwrap()[0]);
     assert_eq!(of("{0f3F800000, 0f3F800000, 0f3F800000, 0f00000000}]"), 3.5);
@@ -150,42 +164,47 @@ fn squares_and_cubes_mix_four_and_eight_texels() {
 
 #[test]
 fn formats_are_read_as_numbers_or_as_they_are() {
-    let one = |channel: Channel, as_integers: bool, texels: &[u8]| {
-        let o = object(Geometry::D1, [1, 1, 1], channel, Some(Sampler { as_integers, ..PLAIN }));
+    let one = |channel: ChannelFormat, as_integers: bool, texels: &[u8]| {
+        let o = object(TextureGeometry::D1, [1, 1, 1], channel, Some(SamplerState { as_integers, ..PLAIN }));
         let ty = if o.reads_floats() { "f32" } else { "s32" };
         tex(o, texels, &format!("1d.v4.{ty}.s32"), "{0}]").unwrap()[0]
     };
-    let float = |channel: Channel, texels: &[u8]| f32::from_bits(one(channel, false, texels));
-    assert_eq!(float(Channel::U8, &[255]), 1.0);
-    assert_eq!(one(Channel::U8, false, &[1]), 0x3b80_8081);
-    assert_eq!((float(Channel::S8, &[0x80]), float(Channel::S8, &[0x81])), (-1.0, -1.0));
-    assert_eq!(float(Channel::S8, &[127]), 1.0);
-    assert_eq!(one(Channel::U16, false, &[1, 0]), 0x3780_0080);
-    assert_eq!(float(Channel::S16, &[0xff, 0x7f]), 1.0);
-    assert_eq!(float(Channel::F16, &[0, 0xc5]), -5.0);
-    assert_eq!(float(Channel::F16, &[1, 0]), 2f32.powi(-24));
-    assert_eq!(one(Channel::F32, false, &[1, 0, 0x80, 0xff]), 0xff80_0001);
-    assert_eq!((one(Channel::U8, true, &[200]), one(Channel::S8, true, &[200])), (200, 0xffff_ffc8));
-    assert_eq!((one(Channel::U16, true, &[0, 0x80]), one(Channel::S16, true, &[0, 0x80])), (0x8000, 0xffff_8000));
-    assert_eq!(one(Channel::U32, false, &[1, 2, 3, 0xf4]), 0xf403_0201);
+    let float = |channel: ChannelFormat, texels: &[u8]| f32::from_bits(one(channel, false, texels));
+    assert_eq!(float(ChannelFormat::U8, &[255]), 1.0);
+    assert_eq!(one(ChannelFormat::U8, false, &[1]), 0x3b80_8081);
+    assert_eq!((float(ChannelFormat::S8, &[0x80]), float(ChannelFormat::S8, &[0x81])), (-1.0, -1.0));
+    assert_eq!(float(ChannelFormat::S8, &[127]), 1.0);
+    assert_eq!(one(ChannelFormat::U16, false, &[1, 0]), 0x3780_0080);
+    assert_eq!(float(ChannelFormat::S16, &[0xff, 0x7f]), 1.0);
+    assert_eq!(float(ChannelFormat::F16, &[0, 0xc5]), -5.0);
+    assert_eq!(float(ChannelFormat::F16, &[1, 0]), 2f32.powi(-24));
+    assert_eq!(one(ChannelFormat::F32, false, &[1, 0, 0x80, 0xff]), 0xff80_0001);
+    assert_eq!((one(ChannelFormat::U8, true, &[200]), one(ChannelFormat::S8, true, &[200])), (200, 0xffff_ffc8));
+    assert_eq!(
+        (one(ChannelFormat::U16, true, &[0, 0x80]), one(ChannelFormat::S16, true, &[0, 0x80])),
+        (0x8000, 0xffff_8000)
+    );
+    assert_eq!(one(ChannelFormat::U32, false, &[1, 2, 3, 0xf4]), 0xf403_0201);
     // (0 + 1) / 2 of 255, rounded once; channels that are missing are 0.
-    let o =
-        Object { channels: 2, ..object(Geometry::D1, [2, 1, 1], Channel::U8, Some(Sampler { linear: true, ..PLAIN })) };
+    let o = TextureObject {
+        channels: 2,
+        ..object(TextureGeometry::D1, [2, 1, 1], ChannelFormat::U8, Some(SamplerState { linear: true, ..PLAIN }))
+    };
     let got = tex(o, &[0, 255, 1, 255], "1d.v4.f32.f32", "{0f3F800000}]").unwrap();
     assert_eq!(got, [0x3b00_8081, 1f32.to_bits(), 0, 0]);
 }
 
 #[test]
 fn texels_have_numbers_and_layers() {
-    let layers = Object { layers: 3, ..object(Geometry::A1, [2, 1, 1], Channel::F32, Some(PLAIN)) };
+    let layers = TextureObject { layers: 3, ..object(TextureGeometry::A1, [2, 1, 1], ChannelFormat::F32, Some(PLAIN)) };
     let texels = bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let of = |place: &str| f32::from_bits(tex(layers, &texels, "a1d.v4.f32.s32", place).unwrap()[0]);
     assert_eq!(["{0, 1}]", "{1, 0}]", "{9, 1}]", "{-1, 0}]"].map(of), [2.0, 3.0, 6.0, 5.0]);
     assert_eq!(["{1, 2}]", "{1, -1}]", "{1, 3}], {-2}", "{1, -3}], {4}"].map(of), [0.0, 0.0, 4.0, 4.0]);
     // The rows of pitched memory are 32 bytes long.
-    let pitched = Object {
-        storage: Storage::Pitched,
-        ..object(Geometry::D2, [3, 2, 1], Channel::U8, Some(Sampler { as_integers: true, ..PLAIN }))
+    let pitched = TextureObject {
+        storage: TexelStorage::Pitched,
+        ..object(TextureGeometry::D2, [3, 2, 1], ChannelFormat::U8, Some(SamplerState { as_integers: true, ..PLAIN }))
     };
     let texels: Vec<u8> = (0..64).collect();
     assert_eq!(tex(pitched, &texels, "2d.v4.u32.s32", "{2, 1}]").unwrap()[0], 34);
@@ -194,13 +213,13 @@ fn texels_have_numbers_and_layers() {
 
 #[test]
 fn gathers_go_around_four_texels() {
-    let o = object(Geometry::D2, [3, 2, 1], Channel::F32, Some(PLAIN));
+    let o = object(TextureGeometry::D2, [3, 2, 1], ChannelFormat::F32, Some(PLAIN));
     let texels = bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let of = |place: &str| tex(o, &texels, "tld4.r 2d.v4.f32.f32", place).unwrap().map(f32::from_bits);
     assert_eq!(of("{0f3F800000, 0f3F800000}]"), [4.0, 5.0, 2.0, 1.0]);
     assert_eq!(of("{0f40400000, 0f00000000}]"), [3.0, 3.0, 3.0, 3.0]);
     let texels: Vec<u8> = bytes(&[1.0, 2.0, 3.0, 4.0]);
-    let o = Object { channels: 2, extents: [2, 1, 1], ..o };
+    let o = TextureObject { channels: 2, extents: [2, 1, 1], ..o };
     assert_eq!(
         tex(o, &texels, "tld4.g 2d.v4.f32.f32", "{0f3F800000, 0f00000000}]").unwrap(),
         [2f32, 4.0, 4.0, 2.0].map(f32::to_bits)
@@ -209,9 +228,9 @@ fn gathers_go_around_four_texels() {
 
 #[test]
 fn directions_meet_faces() {
-    let o = Object {
+    let o = TextureObject {
         layers: 6,
-        ..object(Geometry::Cube, [2, 2, 1], Channel::F32, Some(Sampler { normalized: true, ..PLAIN }))
+        ..object(TextureGeometry::Cube, [2, 2, 1], ChannelFormat::F32, Some(SamplerState { normalized: true, ..PLAIN }))
     };
     // The tens are faces, the ones texels.
     let texels: Vec<f32> = (0..24).map(|i| (i / 4 * 10 + i % 4) as f32).collect();
@@ -245,7 +264,7 @@ fn directions_meet_faces() {
         assert_eq!(of(d), want, "{d:?}");
     }
     // A filter stays on its face: the middle of it, a quarter to the right, the edge.
-    let filtered = Object { sampler: Some(Sampler { linear: true, normalized: true, ..PLAIN }), ..o };
+    let filtered = TextureObject { sampler: Some(SamplerState { linear: true, normalized: true, ..PLAIN }), ..o };
     for (x, want) in [("0f00000000", 41.5), ("0f3E800000", 41.75), ("0f3F800000", 42.0)] {
         let place = format!("{{{x}, 0f00000000, 0f3F800000, 0f00000000}}]");
         let got = tex(filtered, &bytes(&texels), "cube.v4.f32.f32", &place).unwrap()[0];
@@ -255,17 +274,17 @@ fn directions_meet_faces() {
 
 #[test]
 fn levels_are_chosen_and_mixed() {
-    let sampler = Sampler { normalized: true, ..PLAIN };
-    let o = Object { levels: 3, ..line(4, sampler) };
+    let sampler = SamplerState { normalized: true, ..PLAIN };
+    let o = TextureObject { levels: 3, ..line(4, sampler) };
     // 4, 2 and 1 texels.
     let texels = bytes(&[1.0, 1.0, 1.0, 1.0, 3.0, 5.0, 9.0]);
-    let of = |o: Object, level: f32| {
+    let of = |o: TextureObject, level: f32| {
         let place = format!("{{0f3F400000}}], 0f{:08X}", level.to_bits());
         f32::from_bits(tex(o, &texels, "tex.level 1d.v4.f32.f32", &place).unwrap()[0])
     };
     let levels = [-3.0, 0.0, 0.49999997, 0.5, 1.4, 1.5, 70.0, f32::NAN];
     assert_eq!(levels.map(|l| of(o, l)), [1.0, 1.0, 1.0, 5.0, 5.0, 9.0, 9.0, 1.0]);
-    let mixed = Object { sampler: Some(Sampler { mip_linear: true, ..sampler }), ..o };
+    let mixed = TextureObject { sampler: Some(SamplerState { mip_linear: true, ..sampler }), ..o };
     assert_eq!([0.25, 1.5, 2.0, 9.0].map(|l| of(mixed, l)), [2.0, 7.0, 9.0, 9.0]);
     let whole = |level: i32| tex(o, &texels, "tex.level 1d.v4.f32.s32", &format!("{{1}}], {level}")).unwrap()[0];
     assert_eq!([-1, 0, 1, 2, 3].map(whole), [1f32, 1.0, 5.0, 0.0, 0.0].map(f32::to_bits));
@@ -277,7 +296,7 @@ fn levels_are_chosen_and_mixed() {
 
 #[test]
 fn surfaces_are_read_and_written() {
-    let o = object(Geometry::D2, [2, 2, 1], Channel::U16, None);
+    let o = object(TextureGeometry::D2, [2, 2, 1], ChannelFormat::U16, None);
     let texels = [1, 0, 2, 0, 3, 0, 4, 0];
     let load = |place: &str, clamp: &str| {
         execute(o, &texels, &format!("suld.b.2d.b16.{clamp} {{%h1}}, [%o, {place}]; cvt.u32.u16 %r0, %h1;"))
@@ -292,13 +311,13 @@ fn surfaces_are_read_and_written() {
     assert_eq!(store("sust.b.2d.v2.b16.zero [%o, {0, 2}], {9, 9};"), texels);
     // Formatted: x counts texels, values saturate.
     assert_eq!(store("sust.p.2d.b32.clamp [%o, {9, 1}], {70000};"), [1, 0, 2, 0, 3, 0, 0xff, 0xff]);
-    let signed = Object { channel: Channel::S8, channels: 2, ..o };
+    let signed = TextureObject { channel: ChannelFormat::S8, channels: 2, ..o };
     let (_, got) = execute(signed, &[0; 8], "sust.p.2d.v2.b32.trap [%o, {1, 0}], {-200, 300};").unwrap();
     assert_eq!(got, [0, 0, 0x80, 0x7f, 0, 0, 0, 0]);
-    let half = Object { channel: Channel::F16, ..o };
+    let half = TextureObject { channel: ChannelFormat::F16, ..o };
     let (_, got) = execute(half, &[0; 8], "sust.p.2d.b32.trap [%o, {0, 1}], {0f40490FDB};").unwrap();
     assert_eq!(got, [0, 0, 0, 0, 0x48, 0x42, 0, 0]);
-    let words = Object { layers: 2, ..object(Geometry::A1, [2, 1, 1], Channel::S32, None) };
+    let words = TextureObject { layers: 2, ..object(TextureGeometry::A1, [2, 1, 1], ChannelFormat::S32, None) };
     let before: Vec<u8> = [5u32, 6, 7, 8].iter().flat_map(|w| w.to_le_bytes()).collect();
     let reduce = |text: &str| {
         let after = execute(words, &before, text).unwrap().1;
@@ -313,8 +332,8 @@ fn surfaces_are_read_and_written() {
 
 #[test]
 fn what_is_left_open_is_refused() {
-    let linear = Sampler { linear: true, ..PLAIN };
-    let refused = |o: Object, texels: &[f32], words: &str, place: &str, what: &str| {
+    let linear = SamplerState { linear: true, ..PLAIN };
+    let refused = |o: TextureObject, texels: &[f32], words: &str, place: &str, what: &str| {
         let error = tex(o, &bytes(texels), words, place).expect_err(what);
         assert!(error.contains(what), "{error}");
     };
@@ -324,9 +343,9 @@ fn what_is_left_open_is_refused() {
     refused(line(2, linear), &[-0.0, -0.0], "1d.v4.f32.f32", middle, "sign of a filtered zero");
     refused(line(2, linear), &[1.0, 2.0], "1d.v4.s32.f32", middle, "another type");
     refused(line(2, linear), &[1.0, 2.0], "2d.v4.f32.s32", "{0, 0}]", "another shape");
-    let memory = Object { storage: Storage::Linear, ..line(2, PLAIN) };
+    let memory = TextureObject { storage: TexelStorage::Linear, ..line(2, PLAIN) };
     refused(memory, &[1.0, 2.0], "1d.v4.f32.f32", middle, "linear memory");
-    let levels = Object { levels: 2, ..line(2, Sampler { normalized: true, ..PLAIN }) };
+    let levels = TextureObject { levels: 2, ..line(2, SamplerState { normalized: true, ..PLAIN }) };
     refused(
         levels,
         &[1.0, 2.0, 3.0],
@@ -334,9 +353,9 @@ fn what_is_left_open_is_refused() {
         "{0f00000000}], {0f00000000}, {0f00000000}",
         "derivatives",
     );
-    let surface = object(Geometry::D1, [2, 1, 1], Channel::F32, None);
+    let surface = object(TextureGeometry::D1, [2, 1, 1], ChannelFormat::F32, None);
     refused(surface, &[1.0, 2.0], "1d.v4.f32.f32", middle, "no such object");
-    let half = Object { channel: Channel::F16, ..surface };
+    let half = TextureObject { channel: ChannelFormat::F16, ..surface };
     let nan = execute(half, &[0; 4], "sust.p.1d.b32.trap [%o, {0}], {0f7FC00000};");
     assert!(nan.unwrap_err().contains("no single result"));
 }

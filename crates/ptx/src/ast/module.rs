@@ -14,7 +14,7 @@ pub struct RegDecl {
 /// An initialiser element of a variable.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
-pub enum Init {
+pub enum VarInit {
     /// Raw bytes, little endian, placed one after the other.
     Bytes(Vec<u8>),
     /// The address of a symbol plus an offset, `size` bytes wide; `generic` for `generic(sym)`.
@@ -51,7 +51,7 @@ pub struct Var {
     /// Whether it was declared `x[]` without a size (dynamic shared memory).
     pub unsized_array: bool,
     /// Initial contents; shorter than `size` means zeros follow.
-    pub init: Vec<Init>,
+    pub init: Vec<VarInit>,
     /// Visibility.
     pub linkage: Linkage,
     /// `.managed`
@@ -163,7 +163,7 @@ pub struct Module {
 
 impl Module {
     /// The kernel named `name`.
-    pub fn entry(&self, name: &str) -> Option<(FuncId, &Function)> {
+    pub fn find_kernel(&self, name: &str) -> Option<(FuncId, &Function)> {
         self.functions.iter().enumerate().find(|(_, f)| f.entry && &*f.name == name).map(|(i, f)| (FuncId(i as u32), f))
     }
 }

@@ -5,7 +5,7 @@ use super::{BoolOp, Reg};
 /// Memory ordering semantics of loads, stores, atomics and fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Sem {
+pub enum MemorySemantics {
     Weak,
     Volatile,
     Relaxed,
@@ -19,7 +19,7 @@ pub enum Sem {
 /// Synchronisation scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Scope {
+pub enum MemoryScope {
     Cta,
     Cluster,
     Gpu,
@@ -67,7 +67,7 @@ pub enum VoteMode {
 #[allow(missing_docs)]
 pub enum FenceKind {
     /// `membar.{cta,gl,sys}` and `fence.{sc,acq_rel,acquire,release}.scope`
-    Memory { sem: Sem, scope: Scope },
+    Memory { sem: MemorySemantics, scope: MemoryScope },
     /// `fence.proxy.*`: between kinds of memory access; no effect on one coherent memory.
     Proxy,
     /// `fence.mbarrier_init...`

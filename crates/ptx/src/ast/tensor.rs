@@ -131,7 +131,7 @@ impl MatrixProduct {
 
     /// The element type of a fragment.
     #[inline]
-    pub fn element(&self, role: MatrixRole) -> MatrixType {
+    pub fn element_type(&self, role: MatrixRole) -> MatrixType {
         match role {
             MatrixRole::A => self.a,
             MatrixRole::B => self.b,
@@ -142,8 +142,8 @@ impl MatrixProduct {
 
     /// Registers per lane of a fragment.
     #[inline]
-    pub fn registers(&self, role: MatrixRole) -> usize {
-        let ty = self.element(role);
+    pub fn registers_per_lane(&self, role: MatrixRole) -> usize {
+        let ty = self.element_type(role);
         if self.is_by_quad_pairs() {
             return match (role, ty) {
                 (MatrixRole::A | MatrixRole::B, _) => 2,

@@ -9,7 +9,7 @@ use super::{Operand, Reg, Symbol, Type};
 /// The shape of a texture or surface as an instruction sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Geometry {
+pub enum TextureGeometry {
     D1,
     D2,
     D3,
@@ -20,31 +20,31 @@ pub enum Geometry {
     ACube,
 }
 
-impl Geometry {
+impl TextureGeometry {
     /// Whether the first coordinate is a layer.
-    pub fn layered(self) -> bool {
-        matches!(self, Geometry::A1 | Geometry::A2 | Geometry::ACube)
+    pub fn is_layered(self) -> bool {
+        matches!(self, TextureGeometry::A1 | TextureGeometry::A2 | TextureGeometry::ACube)
     }
 
     /// Coordinates without the layer.
-    pub fn axes(self) -> usize {
+    pub fn n_axes(self) -> usize {
         match self {
-            Geometry::D1 | Geometry::A1 => 1,
-            Geometry::D2 | Geometry::A2 => 2,
-            Geometry::D3 | Geometry::Cube | Geometry::ACube => 3,
+            TextureGeometry::D1 | TextureGeometry::A1 => 1,
+            TextureGeometry::D2 | TextureGeometry::A2 => 2,
+            TextureGeometry::D3 | TextureGeometry::Cube | TextureGeometry::ACube => 3,
         }
     }
 
     /// Coordinates, layer included.
     pub fn n_coords(self) -> usize {
-        self.axes() + usize::from(self.layered())
+        self.n_axes() + usize::from(self.is_layered())
     }
 }
 
 /// The texture, sampler or surface that an instruction names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs)]
-pub enum Handle {
+pub enum TextureHandle {
     /// A register that holds an object's handle, or the address of a module variable.
     Reg(Reg),
     /// A `.texref`, `.samplerref` or `.surfref` of the module, or a parameter that is one.
@@ -67,9 +67,9 @@ pub enum TexLevel {
 
 /// `tex` and `tld4`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tex {
+pub struct TextureFetch {
     /// Shape of the texture.
-    pub geometry: Geometry,
+    pub geometry: TextureGeometry,
     /// Level of detail, or that it is `tld4`.
     pub level: TexLevel,
     /// Type of the results: `U32`, `S32`, `F32`, `F16`, or `F16x2` in two registers.
@@ -81,9 +81,9 @@ pub struct Tex {
     /// Whether the texel is resident.
     pub pred: Option<Reg>,
     /// The texture (and, without `sampler`, how it is sampled).
-    pub texture: Handle,
+    pub texture: TextureHandle,
     /// The sampler, in independent mode.
-    pub sampler: Option<Handle>,
+    pub sampler: Option<TextureHandle>,
     /// Coordinates, the layer first.
     pub coords: Vec<Operand>,
     /// Offsets in texels, one per axis; empty when not written.
@@ -114,7 +114,7 @@ pub enum TexQuery {
 /// What a surface access beyond the surface does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Clamp {
+pub enum SurfaceClamp {
     /// Ends the launch.
     Trap,
     /// Goes to the nearest texel.
@@ -138,13 +138,13 @@ pub enum SurfOp {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurfPlace {
     /// Shape of the surface.
-    pub geometry: Geometry,
+    pub geometry: TextureGeometry,
     /// Beyond its edges.
-    pub clamp: Clamp,
+    pub clamp: SurfaceClamp,
     /// Formatted (`.p`): x counts texels and values are converted; else (`.b`) x counts bytes.
     pub formatted: bool,
     /// The surface.
-    pub surface: Handle,
+    pub surface: TextureHandle,
     /// Coordinates of type `.s32`, the layer first.
     pub coords: Vec<Operand>,
 }
@@ -153,20 +153,20 @@ pub struct SurfPlace {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
 pub enum TexInst {
-    Sample(Tex),
+    Sample(TextureFetch),
     /// `txq` (`surface` = false) and `suq`
     Query {
         query: TexQuery,
         surface: bool,
         dst: Reg,
-        handle: Handle,
+        handle: TextureHandle,
         level: Option<Operand>,
     },
     /// `istypep.{texref,samplerref,surfref}`
     IsType {
         ty: OpaqueType,
         dst: Reg,
-        handle: Handle,
+        handle: TextureHandle,
     },
     /// `suld.b`
     Load {
@@ -201,9 +201,9 @@ pub enum OpaqueType {
 impl TexInst {
     /// Calls `f` for each source operand; a symbol comes as its address.
     pub fn for_each_operand(&self, mut f: impl FnMut(Operand)) {
-        let handle = |h: &Handle| match h {
-            Handle::Reg(r) => Operand::Reg(*r),
-            Handle::Symbol(s) => Operand::Address(*s, 0),
+        let handle = |h: &TextureHandle| match h {
+            TextureHandle::Reg(r) => Operand::Reg(*r),
+            TextureHandle::Symbol(s) => Operand::Address(*s, 0),
         };
         match self {
             TexInst::Sample(t) => {
@@ -244,7 +244,7 @@ impl TexInst {
     }
 }
 
-fn place_operands(place: &SurfPlace, handle: impl Fn(&Handle) -> Operand, mut f: impl FnMut(Operand)) {
+fn place_operands(place: &SurfPlace, handle: impl Fn(&TextureHandle) -> Operand, mut f: impl FnMut(Operand)) {
     f(handle(&place.surface));
     place.coords.iter().for_each(|o| f(*o));
 }

@@ -81,10 +81,10 @@ pub enum Space {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum SpecialReg {
-    Tid(Dim),
-    Ntid(Dim),
-    Ctaid(Dim),
-    Nctaid(Dim),
+    Tid(Dim3Component),
+    Ntid(Dim3Component),
+    Ctaid(Dim3Component),
+    Nctaid(Dim3Component),
     LaneId,
     WarpId,
     NWarpId,
@@ -105,10 +105,10 @@ pub enum SpecialReg {
     DynamicSmemSize,
     TotalSmemSize,
     AggrSmemSize,
-    ClusterId(Dim),
-    NClusterId(Dim),
-    ClusterCtaid(Dim),
-    ClusterNctaid(Dim),
+    ClusterId(Dim3Component),
+    NClusterId(Dim3Component),
+    ClusterCtaid(Dim3Component),
+    ClusterNctaid(Dim3Component),
     ClusterCtarank,
     ClusterNctarank,
     IsExplicitCluster,
@@ -124,7 +124,7 @@ pub enum SpecialReg {
 /// A component of a three-dimensional special register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Dim {
+pub enum Dim3Component {
     X,
     Y,
     Z,

@@ -1,11 +1,11 @@
 //! Declarations of variables with their initialisers, and of registers.
 
-use super::expr::{Const, parse_int};
+use super::expr::{Constant, parse_int};
 use super::scope::SymbolKind;
-use super::{Global, Parsed, Parser};
+use super::{GlobalSymbol, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::names::{opaque_of, type_of};
 
 /// Bytes one variable may have.
@@ -17,7 +17,7 @@ const MAX_DIMS: usize = 16;
 
 /// What stands before the names of a declaration.
 #[derive(Debug, Clone, Copy)]
-struct Declared {
+struct DeclarationPrefix {
     space: Space,
     ty: Type,
     vector: u8,
@@ -29,64 +29,64 @@ struct Declared {
 
 impl<'s> Parser<'s> {
     /// A dotted type.
-    pub(super) fn type_word(&mut self) -> Parsed<Type> {
+    pub(super) fn type_word(&mut self) -> ParseRuleResult<Type> {
         use Type::*;
-        let Some(ty) = self.dot_word().and_then(type_of) else { return Err(self.expected("a type")) };
+        let Some(ty) = self.dot_word().and_then(type_of) else { return Err(self.expected_error("a type")) };
         if matches!(ty, TF32 | E4M3 | E5M2 | E4M3x2 | E5M2x2 | U16x2 | S16x2) {
-            return Err(self.expected("a type that registers or variables may have"));
+            return Err(self.expected_error("a type that registers or variables may have"));
         }
         self.advance();
         Ok(ty)
     }
 
     /// A type of variables in memory.
-    pub(super) fn memory_type(&mut self) -> Parsed<Type> {
+    pub(super) fn memory_type(&mut self) -> ParseRuleResult<Type> {
         match self.dot_word() {
-            Some("pred") => Err(self.expected("a type that variables may have")),
+            Some("pred") => Err(self.expected_error("a type that variables may have")),
             _ => self.type_word(),
         }
     }
 
     /// `.align n`, if it stands here.
-    pub(super) fn align(&mut self) -> Parsed<Option<u32>> {
+    pub(super) fn parse_align(&mut self) -> ParseRuleResult<Option<u32>> {
         if !self.eat_dot(".align") {
             return Ok(None);
         }
-        let token = self.token();
-        let align = self.unsigned()?;
+        let token = self.current_token();
+        let align = self.parse_unsigned()?;
         if align.is_power_of_two() && align <= 1 << 16 {
             return Ok(Some(align));
         }
-        Err(self.semantic(token, format!("{align} is not an alignment")))
+        Err(self.semantic_error(token, format!("{align} is not an alignment")))
     }
 
     /// `[4][5]`; the flag says that the first one was empty, and then it counts as 0.
-    pub(super) fn dimensions(&mut self) -> Parsed<(Vec<u64>, bool)> {
+    pub(super) fn parse_dimensions(&mut self) -> ParseRuleResult<(Vec<u64>, bool)> {
         let mut dims = Vec::new();
         let mut open = false;
-        while self.eat(b'[') {
-            if dims.is_empty() && self.is(b']') {
+        while self.eat_punct(b'[') {
+            if dims.is_empty() && self.is_punct(b']') {
                 open = true;
                 dims.push(0);
             } else {
-                let token = self.token();
-                let count = self.integer()?;
+                let token = self.current_token();
+                let count = self.parse_integer()?;
                 if !(0..=MAX_SIZE as i64).contains(&count) || dims.len() == MAX_DIMS {
-                    return Err(self.semantic(token, "this array is too large"));
+                    return Err(self.semantic_error(token, "this array is too large"));
                 }
                 dims.push(count as u64);
             }
-            self.expect(b']')?;
+            self.expect_punct(b']')?;
         }
         let total = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
         if total.is_none_or(|n| n > MAX_SIZE) {
-            return Err(self.error(DiagnosticKind::Semantic, "this array is too large"));
+            return Err(self.error_here(DiagnosticKind::Semantic, "this array is too large"));
         }
         Ok((dims, open))
     }
 
     /// The words of a variable declaration up to its first name.
-    fn declared(&mut self, linkage: Linkage) -> Parsed<Declared> {
+    fn parse_declaration_prefix(&mut self, linkage: Linkage) -> ParseRuleResult<DeclarationPrefix> {
         let tex = self.dot_word() == Some("tex");
         let space = match self.dot_word() {
             Some("global" | "tex") => Space::Global,
@@ -97,7 +97,7 @@ impl<'s> Parser<'s> {
             _ => return Err(self.unknown_directive()),
         };
         self.advance();
-        let mut declared = Declared {
+        let mut declared = DeclarationPrefix {
             space,
             ty: Type::B64,
             vector: 1,
@@ -108,8 +108,8 @@ impl<'s> Parser<'s> {
         };
         loop {
             match self.dot_word() {
-                Some("align") => declared.align = self.align()?,
-                Some("attribute") => declared.managed |= self.attribute()?,
+                Some("align") => declared.align = self.parse_align()?,
+                Some("attribute") => declared.managed |= self.parse_attribute()?,
                 Some("v2") => declared.vector = 2,
                 Some("v4") => declared.vector = 4,
                 Some(word @ ("texref" | "surfref" | "samplerref")) => {
@@ -129,16 +129,16 @@ impl<'s> Parser<'s> {
     }
 
     /// One name of a declaration with its dimensions and initialiser.
-    fn var(&mut self, declared: &Declared) -> Parsed<(Token, Var)> {
+    fn parse_var(&mut self, declared: &DeclarationPrefix) -> ParseRuleResult<(Token, Var)> {
         let first = self.at;
-        let token = self.token();
-        let name = self.ident("the name of a variable")?;
+        let token = self.current_token();
+        let name = self.expect_ident("the name of a variable")?;
         self.check_name(token)?;
-        let (dims, open) = self.dimensions()?;
+        let (dims, open) = self.parse_dimensions()?;
         let element = u64::from(declared.ty.bytes()) * u64::from(declared.vector);
         let mut size = dims.iter().product::<u64>() * element;
         let mut init = Vec::new();
-        if self.eat(b'=') {
+        if self.eat_punct(b'=') {
             if declared.opaque.is_some() {
                 self.skip_braces()?;
             } else {
@@ -146,11 +146,11 @@ impl<'s> Parser<'s> {
                 if declared.vector > 1 {
                     shape.push(declared.vector.into());
                 }
-                let filled = self.initialiser(declared.ty, &shape, open, &mut init)?;
+                let filled = self.parse_initialiser(declared.ty, &shape, open, &mut init)?;
                 let row = dims.iter().skip(1).product::<u64>() * element;
                 size = if open { filled.next_multiple_of(row.max(1)) } else { size };
                 if filled > size {
-                    return Err(self.semantic(token, format!("`{name}` has more initial values than elements")));
+                    return Err(self.semantic_error(token, format!("`{name}` has more initial values than elements")));
                 }
             }
         }
@@ -173,93 +173,99 @@ impl<'s> Parser<'s> {
     }
 
     /// Variables of module scope.
-    pub(super) fn global_vars(&mut self, _first: usize, linkage: Option<Linkage>) -> Parsed<()> {
-        let declared = self.declared(linkage.unwrap_or(Linkage::Internal))?;
+    pub(super) fn global_vars(&mut self, _first: usize, linkage: Option<Linkage>) -> ParseRuleResult<()> {
+        let declared = self.parse_declaration_prefix(linkage.unwrap_or(Linkage::Internal))?;
         loop {
-            let (token, var) = self.var(&declared)?;
+            let (token, var) = self.parse_var(&declared)?;
             self.declare_var(token, var)?;
-            if !self.eat(b',') {
-                return self.expect(b';');
+            if !self.eat_punct(b',') {
+                return self.expect_punct(b';');
             }
         }
     }
 
-    fn declare_var(&mut self, token: Token, var: Var) -> Parsed<()> {
+    fn declare_var(&mut self, token: Token, var: Var) -> ParseRuleResult<()> {
         let name = self.text_of(token);
         let id = match self.globals.get(name) {
             None => {
                 let id = GlobalVar(self.module.vars.len() as u32);
-                self.globals.insert(name, Global::Var(id));
+                self.globals.insert(name, GlobalSymbol::Var(id));
                 self.module.vars.push(var);
                 return Ok(());
             }
-            Some(Global::Var(id)) => id.index(),
-            Some(_) => return Err(self.semantic(token, format!("`{name}` is already a function"))),
+            Some(GlobalSymbol::Var(id)) => id.index(),
+            Some(_) => return Err(self.semantic_error(token, format!("`{name}` is already a function"))),
         };
         let earlier = &mut self.module.vars[id];
         if earlier.space != var.space || earlier.ty.bits() != var.ty.bits() {
-            return Err(self.semantic(token, format!("`{name}` was declared differently before")));
+            return Err(self.semantic_error(token, format!("`{name}` was declared differently before")));
         }
         if earlier.linkage == Linkage::Extern {
             *earlier = var;
         } else if var.linkage != Linkage::Extern {
-            return Err(self.semantic(token, format!("`{name}` is defined twice")));
+            return Err(self.semantic_error(token, format!("`{name}` is defined twice")));
         }
         Ok(())
     }
 
     /// Variables of function scope.
-    pub(super) fn local_vars(&mut self) -> Parsed<()> {
-        let declared = self.declared(Linkage::Internal)?;
+    pub(super) fn local_vars(&mut self) -> ParseRuleResult<()> {
+        let declared = self.parse_declaration_prefix(Linkage::Internal)?;
         loop {
-            let (token, mut var) = self.var(&declared)?;
+            let (token, mut var) = self.parse_var(&declared)?;
             let id = LocalVar(self.body.function.vars.len() as u32);
-            var.name = self.declare(token, SymbolKind::Var(id))?;
+            var.name = self.declare_name(token, SymbolKind::Var(id))?;
             self.body.function.vars.push(var);
-            if !self.eat(b',') {
-                return self.expect(b';');
+            if !self.eat_punct(b',') {
+                return self.expect_punct(b';');
             }
         }
     }
 
     /// `.reg .b32 %r<10>, %x;`
-    pub(super) fn registers(&mut self) -> Parsed<()> {
+    pub(super) fn parse_registers(&mut self) -> ParseRuleResult<()> {
         self.advance();
         if matches!(self.dot_word(), Some("v2" | "v4")) {
-            return Err(self.error(DiagnosticKind::Unsupported, "vector registers are not supported"));
+            return Err(self.error_here(DiagnosticKind::Unsupported, "vector registers are not supported"));
         }
         let ty = self.type_word()?;
         loop {
-            let token = self.token();
-            self.ident("the name of a register")?;
-            if self.eat(b'<') {
+            let token = self.current_token();
+            self.expect_ident("the name of a register")?;
+            if self.eat_punct(b'<') {
                 let count = self.register_count()?;
                 self.declare_regs(token, count, ty)?;
             } else {
                 self.declare_reg(token, ty)?;
             }
-            if !self.eat(b',') {
-                return self.expect(b';');
+            if !self.eat_punct(b',') {
+                return self.expect_punct(b';');
             }
         }
     }
 
-    fn register_count(&mut self) -> Parsed<u32> {
-        let token = self.token();
-        let count = match (token.kind, parse_int(self.text())) {
-            (Kind::Int, Some(Const::Int { value, .. })) => u32::try_from(value).ok(),
+    fn register_count(&mut self) -> ParseRuleResult<u32> {
+        let token = self.current_token();
+        let count = match (token.kind, parse_int(self.current_text())) {
+            (TokenKind::Int, Some(Constant::Int { value, .. })) => u32::try_from(value).ok(),
             _ => None,
         };
-        let Some(count) = count else { return Err(self.expected("a number of registers")) };
+        let Some(count) = count else { return Err(self.expected_error("a number of registers")) };
         self.advance();
-        self.expect(b'>')?;
+        self.expect_punct(b'>')?;
         Ok(count)
     }
 
     /// Reads an initialiser for elements of type `ty` in the given shape; gives the bytes it fills.
-    fn initialiser(&mut self, ty: Type, shape: &[u64], open: bool, out: &mut Vec<Init>) -> Parsed<u64> {
+    fn parse_initialiser(
+        &mut self,
+        ty: Type,
+        shape: &[u64],
+        open: bool,
+        out: &mut Vec<VarInit>,
+    ) -> ParseRuleResult<u64> {
         let mut filled = 0;
-        if shape.is_empty() && !self.is(b'{') {
+        if shape.is_empty() && !self.is_punct(b'{') {
             self.init_value(ty, &mut filled, out)?;
             return Ok(filled);
         }
@@ -268,16 +274,23 @@ impl<'s> Parser<'s> {
     }
 
     /// A braced list for one array of the given shape.
-    fn init_list(&mut self, ty: Type, shape: &[u64], open: bool, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
-        let token = self.token();
-        self.expect(b'{')?;
+    fn init_list(
+        &mut self,
+        ty: Type,
+        shape: &[u64],
+        open: bool,
+        filled: &mut u64,
+        out: &mut Vec<VarInit>,
+    ) -> ParseRuleResult<()> {
+        let token = self.current_token();
+        self.expect_punct(b'{')?;
         let start = *filled;
         let inner = shape.get(1..).unwrap_or(&[]);
         let unit = inner.iter().product::<u64>() * u64::from(ty.bytes());
-        while !self.is(b'}') {
-            if self.is(b'{') {
+        while !self.is_punct(b'}') {
+            if self.is_punct(b'{') {
                 if inner.is_empty() {
-                    return Err(self.expected("a value"));
+                    return Err(self.expected_error("a value"));
                 }
                 self.pad_to(token, (*filled - start).next_multiple_of(unit.max(1)) + start, filled, out)?;
                 let end = *filled + unit;
@@ -286,24 +299,24 @@ impl<'s> Parser<'s> {
             } else {
                 self.init_value(ty, filled, out)?;
             }
-            if !self.eat(b',') {
+            if !self.eat_punct(b',') {
                 break;
             }
         }
-        self.expect(b'}')?;
+        self.expect_punct(b'}')?;
         let room = shape.first().copied().unwrap_or(1).saturating_mul(unit);
         if !open && *filled - start > room {
-            return Err(self.semantic(token, "more initial values than elements"));
+            return Err(self.semantic_error(token, "more initial values than elements"));
         }
         Ok(())
     }
 
     /// Fills up with zeros to `end` bytes.
-    fn pad_to(&mut self, token: Token, end: u64, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
+    fn pad_to(&mut self, token: Token, end: u64, filled: &mut u64, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
         let missing = end.saturating_sub(*filled);
         self.n_padding = self.n_padding.saturating_add(missing);
         if self.n_padding > MAX_PADDING {
-            return Err(self.semantic(token, "initialisers that leave out this much are not supported"));
+            return Err(self.semantic_error(token, "initialisers that leave out this much are not supported"));
         }
         if missing > 0 {
             bytes_of(out).extend(std::iter::repeat_n(0, missing as usize));
@@ -312,24 +325,26 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn init_value(&mut self, ty: Type, filled: &mut u64, out: &mut Vec<Init>) -> Parsed<()> {
+    fn init_value(&mut self, ty: Type, filled: &mut u64, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
         let size = ty.bytes();
         *filled += u64::from(size);
         let next = self.kind_at(1);
-        let masked = next == Kind::Punct(b'(');
-        if (self.kind() == Kind::Ident && self.text() != "WARP_SZ") || (self.kind() == Kind::Int && masked) {
+        let masked = next == TokenKind::Punct(b'(');
+        if (self.current_kind() == TokenKind::Ident && self.current_text() != "WARP_SZ")
+            || (self.current_kind() == TokenKind::Int && masked)
+        {
             let address = self.init_address(ty)?;
             out.push(address);
             return Ok(());
         }
-        let token = self.token();
-        let plain = self.kind() == Kind::Int && matches!(next, Kind::Punct(b',' | b'}'));
-        let value = match plain.then(|| parse_int(self.text())).flatten() {
+        let token = self.current_token();
+        let plain = self.current_kind() == TokenKind::Int && matches!(next, TokenKind::Punct(b',' | b'}'));
+        let value = match plain.then(|| parse_int(self.current_text())).flatten() {
             Some(value) => {
                 self.advance();
                 value
             }
-            None => self.constant()?,
+            None => self.parse_constant()?,
         };
         let bits = self.init_bits(token, ty, value)?;
         bytes_of(out).extend_from_slice(&bits.to_le_bytes()[..size as usize]);
@@ -337,13 +352,13 @@ impl<'s> Parser<'s> {
     }
 
     /// The bits of a value in an initialiser, which converts as C does.
-    fn init_bits(&self, token: Token, ty: Type, value: Const) -> Parsed<u128> {
+    fn init_bits(&self, token: Token, ty: Type, value: Constant) -> ParseRuleResult<u128> {
         let bits = match (ty, value) {
-            (Type::F32, Const::Int { value, unsigned: false }) => (value as f32).to_bits().into(),
-            (Type::F32, Const::Int { value, .. }) => (value as u64 as f32).to_bits().into(),
-            (Type::F64, Const::Int { value, unsigned: false }) => (value as f64).to_bits().into(),
-            (Type::F64, Const::Int { value, .. }) => (value as u64 as f64).to_bits().into(),
-            _ => match self.immediate(token, ty, value)? {
+            (Type::F32, Constant::Int { value, unsigned: false }) => (value as f32).to_bits().into(),
+            (Type::F32, Constant::Int { value, .. }) => (value as u64 as f32).to_bits().into(),
+            (Type::F64, Constant::Int { value, unsigned: false }) => (value as f64).to_bits().into(),
+            (Type::F64, Constant::Int { value, .. }) => (value as u64 as f64).to_bits().into(),
+            _ => match self.immediate_operand(token, ty, value)? {
                 Operand::Int(value) => value as i128 as u128,
                 Operand::F32(bits) => bits.into(),
                 Operand::F64(bits) => bits.into(),
@@ -354,62 +369,62 @@ impl<'s> Parser<'s> {
     }
 
     /// `sym`, `sym+4`, `generic(sym)+4`, `0xFF00(sym)`.
-    fn init_address(&mut self, ty: Type) -> Parsed<Init> {
-        let token = self.token();
+    fn init_address(&mut self, ty: Type) -> ParseRuleResult<VarInit> {
+        let token = self.current_token();
         let size = ty.bytes();
         let mut shift = 0;
-        if token.kind == Kind::Int {
-            let mask = match parse_int(self.text()) {
-                Some(Const::Int { value, .. }) => value as u64,
+        if token.kind == TokenKind::Int {
+            let mask = match parse_int(self.current_text()) {
+                Some(Constant::Int { value, .. }) => value as u64,
                 _ => 0,
             };
             shift = mask.trailing_zeros();
             let ones = if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
             if mask == 0 || shift % 8 != 0 || mask >> shift != ones {
-                return Err(self.semantic(token, "this mask does not select the bytes of one element"));
+                return Err(self.semantic_error(token, "this mask does not select the bytes of one element"));
             }
             self.advance();
-            self.expect(b'(')?;
+            self.expect_punct(b'(')?;
             let (symbol, offset, generic) = self.address_value()?;
-            self.expect(b')')?;
-            return Ok(Init::Address { symbol, offset, size, generic, shift });
+            self.expect_punct(b')')?;
+            return Ok(VarInit::Address { symbol, offset, size, generic, shift });
         }
         let (symbol, offset, generic) = self.address_value()?;
         if size != 4 && size != 8 {
-            return Err(self.semantic(token, "an address does not fit an element of this type"));
+            return Err(self.semantic_error(token, "an address does not fit an element of this type"));
         }
-        Ok(Init::Address { symbol, offset, size, generic, shift })
+        Ok(VarInit::Address { symbol, offset, size, generic, shift })
     }
 
-    fn address_value(&mut self) -> Parsed<(Symbol, i64, bool)> {
-        let generic = self.text() == "generic" && self.kind_at(1) == Kind::Punct(b'(');
+    fn address_value(&mut self) -> ParseRuleResult<(Symbol, i64, bool)> {
+        let generic = self.current_text() == "generic" && self.kind_at(1) == TokenKind::Punct(b'(');
         if generic {
             self.advance();
             self.advance();
         }
-        let token = self.token();
-        let name = self.ident("a variable or function")?;
-        let symbol = match self.symbol(name) {
+        let token = self.current_token();
+        let name = self.expect_ident("a variable or function")?;
+        let symbol = match self.find_symbol(name) {
             Some(symbol @ (Symbol::Global(_) | Symbol::Local(_) | Symbol::Func(_))) => symbol,
-            Some(_) => return Err(self.semantic(token, format!("the address of `{name}` is not a constant"))),
-            None => return Err(self.semantic(token, format!("`{name}` is not declared"))),
+            Some(_) => return Err(self.semantic_error(token, format!("the address of `{name}` is not a constant"))),
+            None => return Err(self.semantic_error(token, format!("`{name}` is not declared"))),
         };
-        let mut offset = self.offset()?;
+        let mut offset = self.address_offset()?;
         if generic {
-            self.expect(b')')?;
-            offset = offset.wrapping_add(self.offset()?);
+            self.expect_punct(b')')?;
+            offset = offset.wrapping_add(self.address_offset()?);
         }
         Ok((symbol, offset, generic))
     }
 }
 
 /// The run of raw bytes at the end of `out`.
-fn bytes_of(out: &mut Vec<Init>) -> &mut Vec<u8> {
-    if !matches!(out.last(), Some(Init::Bytes(_))) {
-        out.push(Init::Bytes(Vec::new()));
+fn bytes_of(out: &mut Vec<VarInit>) -> &mut Vec<u8> {
+    if !matches!(out.last(), Some(VarInit::Bytes(_))) {
+        out.push(VarInit::Bytes(Vec::new()));
     }
     match out.last_mut() {
-        Some(Init::Bytes(bytes)) => bytes,
+        Some(VarInit::Bytes(bytes)) => bytes,
         _ => unreachable!("a run of bytes was just pushed"),
     }
 }

@@ -1,28 +1,28 @@
 //! Immediates and constant expressions, evaluated at 64 bits as the ISA defines it.
 
-use super::{Parsed, Parser};
+use super::{ParseRuleResult, Parser};
 use crate::diag::DiagnosticKind;
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 
 /// How deep parentheses and unary operators may nest.
 const MAX_DEPTH: u32 = 64;
 
 /// A constant: an integer with its signedness, or a float.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Const {
+pub(super) enum Constant {
     Int { value: i64, unsigned: bool },
     F32(u32),
     F64(u64),
 }
 
-impl Const {
+impl Constant {
     pub(super) fn int(value: i64) -> Self {
-        Const::Int { value, unsigned: false }
+        Constant::Int { value, unsigned: false }
     }
 }
 
 /// An integer literal with any radix and suffix; `None` if it exceeds 64 bits.
-pub(super) fn parse_int(text: &str) -> Option<Const> {
+pub(super) fn parse_int(text: &str) -> Option<Constant> {
     let body = text.strip_suffix('U').unwrap_or(text);
     let lower = body.get(..2).unwrap_or("");
     let value = match lower {
@@ -32,11 +32,11 @@ pub(super) fn parse_int(text: &str) -> Option<Const> {
         _ => body.parse(),
     }
     .ok()?;
-    Some(Const::Int { value: value as i64, unsigned: body.len() < text.len() || value > i64::MAX as u64 })
+    Some(Constant::Int { value: value as i64, unsigned: body.len() < text.len() || value > i64::MAX as u64 })
 }
 
 /// A two-sided operator and how tightly it binds.
-fn binary(first: u8, second: u8) -> Option<(&'static str, u8)> {
+fn binary_operator(first: u8, second: u8) -> Option<(&'static str, u8)> {
     Some(match (first, second) {
         (b'|', b'|') => ("||", 1),
         (b'&', b'&') => ("&&", 2),
@@ -60,7 +60,7 @@ fn binary(first: u8, second: u8) -> Option<(&'static str, u8)> {
     })
 }
 
-fn apply(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
+fn apply_operator(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
     let (ua, ub) = (a as u64, b as u64);
     let amount = ub.min(64) as u32;
     Some(match op {
@@ -91,137 +91,148 @@ fn apply(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
 impl Parser<'_> {
     /// Whether a constant begins here.
     pub(super) fn at_const(&self) -> bool {
-        match self.kind() {
-            Kind::Int | Kind::Float | Kind::HexF32 | Kind::HexF64 => true,
-            Kind::Punct(b) => matches!(b, b'-' | b'+' | b'~' | b'!' | b'('),
-            Kind::Ident => self.text() == "WARP_SZ",
+        match self.current_kind() {
+            TokenKind::Int | TokenKind::Float | TokenKind::HexF32 | TokenKind::HexF64 => true,
+            TokenKind::Punct(b) => matches!(b, b'-' | b'+' | b'~' | b'!' | b'('),
+            TokenKind::Ident => self.current_text() == "WARP_SZ",
             _ => false,
         }
     }
 
     /// A constant expression.
-    pub(super) fn constant(&mut self) -> Parsed<Const> {
-        self.ternary(0)
+    pub(super) fn parse_constant(&mut self) -> ParseRuleResult<Constant> {
+        self.parse_ternary(0)
     }
 
     /// A constant expression that must be an integer.
-    pub(super) fn integer(&mut self) -> Parsed<i64> {
-        let token = self.token();
-        match self.constant()? {
-            Const::Int { value, .. } => Ok(value),
-            _ => Err(self.semantic(token, "an integer is needed here, not a floating-point number")),
+    pub(super) fn parse_integer(&mut self) -> ParseRuleResult<i64> {
+        let token = self.current_token();
+        match self.parse_constant()? {
+            Constant::Int { value, .. } => Ok(value),
+            _ => Err(self.semantic_error(token, "an integer is needed here, not a floating-point number")),
         }
     }
 
     /// An integer in `0..=u32::MAX`.
-    pub(super) fn unsigned(&mut self) -> Parsed<u32> {
-        let token = self.token();
-        let value = self.integer()?;
-        u32::try_from(value).map_err(|_| self.semantic(token, format!("{value} is out of range here")))
+    pub(super) fn parse_unsigned(&mut self) -> ParseRuleResult<u32> {
+        let token = self.current_token();
+        let value = self.parse_integer()?;
+        u32::try_from(value).map_err(|_| self.semantic_error(token, format!("{value} is out of range here")))
     }
 
-    fn ternary(&mut self, depth: u32) -> Parsed<Const> {
-        let token = self.token();
+    fn parse_ternary(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+        let token = self.current_token();
         let condition = self.binary_from(1, depth)?;
-        if !self.is(b'?') {
+        if !self.is_punct(b'?') {
             return Ok(condition);
         }
-        let Const::Int { value, .. } = condition else {
-            return Err(self.semantic(token, "the condition of `?:` must be an integer"));
+        let Constant::Int { value, .. } = condition else {
+            return Err(self.semantic_error(token, "the condition of `?:` must be an integer"));
         };
         self.advance();
-        let yes = self.ternary(self.nested(depth)?)?;
-        self.expect(b':')?;
-        let no = self.ternary(self.nested(depth)?)?;
+        let yes = self.parse_ternary(self.deeper(depth)?)?;
+        self.expect_punct(b':')?;
+        let no = self.parse_ternary(self.deeper(depth)?)?;
         Ok(if value != 0 { yes } else { no })
     }
 
-    fn nested(&self, depth: u32) -> Parsed<u32> {
+    fn deeper(&self, depth: u32) -> ParseRuleResult<u32> {
         if depth < MAX_DEPTH {
             return Ok(depth + 1);
         }
-        Err(self.error(DiagnosticKind::Syntax, "a constant expression that nests this deep is not supported"))
+        Err(self.error_here(DiagnosticKind::Syntax, "a constant expression that nests this deep is not supported"))
     }
 
-    fn binary_from(&mut self, min: u8, depth: u32) -> Parsed<Const> {
-        let mut left = self.sign(depth)?;
+    fn binary_from(&mut self, min: u8, depth: u32) -> ParseRuleResult<Constant> {
+        let mut left = self.parse_sign(depth)?;
         loop {
-            let (Kind::Punct(first), token) = (self.kind(), self.token()) else { return Ok(left) };
+            let (TokenKind::Punct(first), token) = (self.current_kind(), self.current_token()) else { return Ok(left) };
             let second = match self.tokens.get(self.at + 1) {
                 Some(next) if next.start == token.end => match next.kind {
-                    Kind::Punct(b) => b,
+                    TokenKind::Punct(b) => b,
                     _ => 0,
                 },
                 _ => 0,
             };
-            let Some((op, level)) = binary(first, second).filter(|&(_, level)| level >= min) else { return Ok(left) };
+            let Some((op, level)) = binary_operator(first, second).filter(|&(_, level)| level >= min) else {
+                return Ok(left);
+            };
             for _ in 0..op.len() {
                 self.advance();
             }
-            let right = self.binary_from(level + 1, self.nested(depth)?)?;
-            let (Const::Int { value: a, unsigned: ua }, Const::Int { value: b, unsigned: ub }) = (left, right) else {
-                return Err(self.semantic(token, "constant expressions work on integers only"));
+            let right = self.binary_from(level + 1, self.deeper(depth)?)?;
+            let (Constant::Int { value: a, unsigned: ua }, Constant::Int { value: b, unsigned: ub }) = (left, right)
+            else {
+                return Err(self.semantic_error(token, "constant expressions work on integers only"));
             };
             let unsigned = ua || ub;
             let shift = op == "<<" || op == ">>";
             let signed_result = level <= 2 || level == 6 || level == 7;
-            let Some(value) = apply(op, a, b, if shift { ua } else { unsigned }) else {
-                return Err(self.semantic(token, "division by zero in a constant expression"));
+            let Some(value) = apply_operator(op, a, b, if shift { ua } else { unsigned }) else {
+                return Err(self.semantic_error(token, "division by zero in a constant expression"));
             };
-            left = Const::Int { value, unsigned: !signed_result && if shift { ua } else { unsigned } };
+            left = Constant::Int { value, unsigned: !signed_result && if shift { ua } else { unsigned } };
         }
     }
 
-    fn sign(&mut self, depth: u32) -> Parsed<Const> {
-        let token = self.token();
+    fn parse_sign(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+        let token = self.current_token();
         let op = match token.kind {
-            Kind::Punct(b @ (b'-' | b'+' | b'~' | b'!')) => b,
-            _ => return self.primary(depth),
+            TokenKind::Punct(b @ (b'-' | b'+' | b'~' | b'!')) => b,
+            _ => return self.parse_primary(depth),
         };
         self.advance();
-        let value = self.sign(self.nested(depth)?)?;
+        let value = self.parse_sign(self.deeper(depth)?)?;
         match (op, value) {
             (b'+', _) => Ok(value),
-            (b'-', Const::F32(bits)) => Ok(Const::F32(bits ^ 1 << 31)),
-            (b'-', Const::F64(bits)) => Ok(Const::F64(bits ^ 1 << 63)),
-            (b'-', Const::Int { value, unsigned }) => Ok(Const::Int { value: value.wrapping_neg(), unsigned }),
-            (b'~', Const::Int { value, unsigned }) => Ok(Const::Int { value: !value, unsigned }),
-            (b'!', Const::Int { value, .. }) => Ok(Const::int((value == 0) as i64)),
-            _ => Err(self.semantic(token, "this operator works on integers only")),
+            (b'-', Constant::F32(bits)) => Ok(Constant::F32(bits ^ 1 << 31)),
+            (b'-', Constant::F64(bits)) => Ok(Constant::F64(bits ^ 1 << 63)),
+            (b'-', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: value.wrapping_neg(), unsigned }),
+            (b'~', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: !value, unsigned }),
+            (b'!', Constant::Int { value, .. }) => Ok(Constant::int((value == 0) as i64)),
+            _ => Err(self.semantic_error(token, "this operator works on integers only")),
         }
     }
 
-    fn primary(&mut self, depth: u32) -> Parsed<Const> {
-        let (token, text) = (self.token(), self.text());
+    fn parse_primary(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+        let (token, text) = (self.current_token(), self.current_text());
         let value = match token.kind {
-            Kind::Int => parse_int(text).ok_or_else(|| self.semantic(token, "an integer of more than 64 bits"))?,
-            Kind::Float => Const::F64(text.parse::<f64>().map_err(|_| self.expected("a number"))?.to_bits()),
-            Kind::HexF32 => Const::F32(u32::from_str_radix(&text[2..], 16).map_err(|_| self.expected("a number"))?),
-            Kind::HexF64 => Const::F64(u64::from_str_radix(&text[2..], 16).map_err(|_| self.expected("a number"))?),
-            Kind::Ident if text == "WARP_SZ" => Const::int(32),
-            Kind::Punct(b'(') => return self.parenthesised(depth),
-            _ => return Err(self.expected("a constant")),
+            TokenKind::Int => {
+                parse_int(text).ok_or_else(|| self.semantic_error(token, "an integer of more than 64 bits"))?
+            }
+            TokenKind::Float => {
+                Constant::F64(text.parse::<f64>().map_err(|_| self.expected_error("a number"))?.to_bits())
+            }
+            TokenKind::HexF32 => {
+                Constant::F32(u32::from_str_radix(&text[2..], 16).map_err(|_| self.expected_error("a number"))?)
+            }
+            TokenKind::HexF64 => {
+                Constant::F64(u64::from_str_radix(&text[2..], 16).map_err(|_| self.expected_error("a number"))?)
+            }
+            TokenKind::Ident if text == "WARP_SZ" => Constant::int(32),
+            TokenKind::Punct(b'(') => return self.parse_parenthesised(depth),
+            _ => return Err(self.expected_error("a constant")),
         };
         self.advance();
         Ok(value)
     }
 
     /// `(expr)` or one of the casts `(.s64)` and `(.u64)`.
-    fn parenthesised(&mut self, depth: u32) -> Parsed<Const> {
-        let depth = self.nested(depth)?;
-        self.expect(b'(')?;
+    fn parse_parenthesised(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+        let depth = self.deeper(depth)?;
+        self.expect_punct(b'(')?;
         for (word, to_unsigned) in [(".s64", false), (".u64", true)] {
             if self.eat_dot(word) {
-                self.expect(b')')?;
-                let token = self.token();
-                return match self.sign(depth)? {
-                    Const::Int { value, .. } => Ok(Const::Int { value, unsigned: to_unsigned }),
-                    _ => Err(self.semantic(token, "only integers can be cast")),
+                self.expect_punct(b')')?;
+                let token = self.current_token();
+                return match self.parse_sign(depth)? {
+                    Constant::Int { value, .. } => Ok(Constant::Int { value, unsigned: to_unsigned }),
+                    _ => Err(self.semantic_error(token, "only integers can be cast")),
                 };
             }
         }
-        let value = self.ternary(depth)?;
-        self.expect(b')')?;
+        let value = self.parse_ternary(depth)?;
+        self.expect_punct(b')')?;
         Ok(value)
     }
 }

@@ -1,12 +1,12 @@
 //! One instruction: its opcode and modifiers against the whitelist of the ISA.
 //!
-//! A rule takes the modifiers it knows out of [`Modifiers`] and then calls [`Modifiers::done`], which
+//! A rule takes the modifiers it knows out of [`Modifiers`] and then calls [`Modifiers::check_all_taken`], which
 //! refuses whatever is left. So a modifier that no rule has taken is an error, never ignored.
 
-use super::{Parsed, Parser};
+use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::names::{rounding_of, special_of, type_of};
 
 const MAX_MODS: usize = 24;
@@ -25,7 +25,7 @@ pub(super) struct Modifiers<'s> {
 
 impl<'s> Modifiers<'s> {
     /// Takes `word` if it is there.
-    pub(super) fn has(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         for i in 0..self.n {
             if self.words[i] == word && self.used & 1 << i == 0 {
                 self.used |= 1 << i;
@@ -36,7 +36,7 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Takes the first word that `of` knows.
-    pub(super) fn pick<T>(&mut self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(super) fn take_first<T>(&mut self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
         for i in 0..self.n {
             if self.used & 1 << i == 0
                 && let Some(value) = of(self.words[i])
@@ -49,44 +49,44 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Takes the first word that `of` knows; it is an error if there is none.
-    pub(super) fn need<T>(&mut self, what: &str, of: impl Fn(&str) -> Option<T>) -> Parsed<T> {
-        self.pick(of).ok_or_else(|| self.unknown(format!("`{}` lacks {what}", self.full)))
+    pub(super) fn take_required<T>(&mut self, what: &str, of: impl Fn(&str) -> Option<T>) -> ParseRuleResult<T> {
+        self.take_first(of).ok_or_else(|| self.unknown_modifier(format!("`{}` lacks {what}", self.full)))
     }
 
     /// Takes the next type.
-    pub(super) fn ty(&mut self) -> Parsed<Type> {
-        self.need("a type", type_of)
+    pub(super) fn take_type(&mut self) -> ParseRuleResult<Type> {
+        self.take_required("a type", type_of)
     }
 
     /// Takes the next type, which must be one of `allowed`.
-    pub(super) fn ty_in(&mut self, allowed: &[Type]) -> Parsed<Type> {
-        let ty = self.ty()?;
-        if allowed.contains(&ty) { Ok(ty) } else { Err(self.refuse()) }
+    pub(super) fn ty_in(&mut self, allowed: &[Type]) -> ParseRuleResult<Type> {
+        let ty = self.take_type()?;
+        if allowed.contains(&ty) { Ok(ty) } else { Err(self.invalid_combination()) }
     }
 
     /// Takes a rounding if there is one.
-    pub(super) fn rounding(&mut self) -> Rounding {
-        self.pick(rounding_of).unwrap_or(Rounding::Default)
+    pub(super) fn take_rounding(&mut self) -> Rounding {
+        self.take_first(rounding_of).unwrap_or(Rounding::Default)
     }
 
     /// The words, in order.
-    pub(super) fn words(&self) -> &[&'s str] {
+    pub(super) fn all_words(&self) -> &[&'s str] {
         &self.words[..self.n]
     }
 
     /// Whether a word is there, without taking it.
-    pub(super) fn contains(&self, word: &str) -> bool {
-        self.words().contains(&word)
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.all_words().contains(&word)
     }
 
     /// Refuses modifiers that no rule took.
-    pub(super) fn done_unordered(&self) -> Parsed<()> {
-        for (i, word) in self.words().iter().enumerate() {
+    pub(super) fn check_all_taken_unordered(&self) -> ParseRuleResult<()> {
+        for (i, word) in self.all_words().iter().enumerate() {
             if self.used & 1 << i == 0 {
-                return Err(self.unknown(format!(
+                return Err(self.unknown_modifier(format!(
                     "`.{}` is not a modifier of `{}`",
-                    super::shorten(word),
-                    self.shown()
+                    super::shorten_token_text(word),
+                    self.dotted_text()
                 )));
             }
         }
@@ -94,10 +94,10 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Refuses modifiers that no rule took, and ones that stand after the types.
-    pub(super) fn done(&self) -> Parsed<()> {
-        self.done_unordered()?;
-        let types = self.words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
-        match self.words()[types..].iter().find(|word| type_of(word).is_none()) {
+    pub(super) fn check_all_taken(&self) -> ParseRuleResult<()> {
+        self.check_all_taken_unordered()?;
+        let types = self.all_words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
+        match self.all_words()[types..].iter().find(|word| type_of(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
             Some(&"relu") if self.full.starts_with('m') => Ok(()),
             // Vector atomics may name the operation last.
@@ -109,227 +109,234 @@ impl<'s> Modifiers<'s> {
             // And `ex2.approx.f32.ftz`.
             Some(&"ftz") if self.full.ends_with(".approx.f32.ftz") => Ok(()),
             Some(word) if !self.full.starts_with("prmt") && !self.full.starts_with("su") => {
-                Err(self.unknown(format!("`.{word}` must stand before the type in `{}`", self.shown())))
+                Err(self.unknown_modifier(format!("`.{word}` must stand before the type in `{}`", self.dotted_text())))
             }
             _ => Ok(()),
         }
     }
 
-    fn shown(&self) -> String {
-        super::shorten(self.full)
+    fn dotted_text(&self) -> String {
+        super::shorten_token_text(self.full)
     }
 
-    fn unknown(&self, message: String) -> Box<Diagnostic> {
+    fn unknown_modifier(&self, message: String) -> Box<Diagnostic> {
         Diagnostic::new(DiagnosticKind::Unknown, self.span, message)
     }
 
     /// The diagnostic that these words cannot be combined.
-    pub(super) fn refuse(&self) -> Box<Diagnostic> {
-        self.unknown(format!("`{}` is not an instruction of PTX", self.shown()))
+    pub(super) fn invalid_combination(&self) -> Box<Diagnostic> {
+        self.unknown_modifier(format!("`{}` is not an instruction of PTX", self.dotted_text()))
     }
 }
 
 impl<'s> Parser<'s> {
-    fn mods(&mut self, first: usize) -> Parsed<Modifiers<'s>> {
+    fn parse_modifiers(&mut self, first: usize) -> ParseRuleResult<Modifiers<'s>> {
         let mut mods = Modifiers { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
         while let Some(word) = self.dot_word() {
             if mods.n == MAX_MODS {
-                return Err(self.error(DiagnosticKind::Unknown, "too many modifiers"));
+                return Err(self.error_here(DiagnosticKind::Unknown, "too many modifiers"));
             }
             mods.words[mods.n] = word;
             mods.n += 1;
             self.advance();
         }
         mods.span = self.span_from(first);
-        mods.full = self.text_of(Token { kind: Kind::Ident, start: mods.span.start, end: mods.span.end });
+        mods.full = self.text_of(Token { kind: TokenKind::Ident, start: mods.span.start, end: mods.span.end });
         Ok(mods)
     }
 
     /// An instruction without guard and `;`.
-    pub(super) fn inst(&mut self) -> Parsed<Inst> {
+    pub(super) fn parse_inst(&mut self) -> ParseRuleResult<Inst> {
         let first = self.at;
-        let opcode = self.ident("an instruction")?;
-        let mut mods = self.mods(first)?;
+        let opcode = self.expect_ident("an instruction")?;
+        let mut mods = self.parse_modifiers(first)?;
         let m = &mut mods;
         match opcode {
-            "ld" | "ldu" => self.load(m, opcode == "ldu"),
-            "st" => self.store(m),
-            "mov" => self.mov(m),
-            "add" => self.add_sub(m, BinaryOp::Add),
-            "sub" => self.add_sub(m, BinaryOp::Sub),
-            "mul" => self.mul(m),
-            "fma" => self.fma(m),
-            "mad" => self.mad(m),
-            "setp" => self.setp(m),
-            "bra" => self.bra(m),
-            "and" => self.logic(m, BinaryOp::And),
-            "or" => self.logic(m, BinaryOp::Or),
-            "xor" => self.logic(m, BinaryOp::Xor),
-            "not" => self.not(m),
-            "shl" => self.shift(m, BinaryOp::Shl),
-            "shr" => self.shift(m, BinaryOp::Shr),
-            "cvt" => self.cvt(m),
-            "cvta" => self.cvta(m),
-            "selp" => self.selp(m),
-            "div" => self.div(m),
+            "ld" | "ldu" => self.parse_load(m, opcode == "ldu"),
+            "st" => self.parse_store(m),
+            "mov" => self.parse_mov(m),
+            "add" => self.parse_add_sub(m, BinaryOp::Add),
+            "sub" => self.parse_add_sub(m, BinaryOp::Sub),
+            "mul" => self.parse_mul(m),
+            "fma" => self.parse_fma(m),
+            "mad" => self.parse_mad(m),
+            "setp" => self.parse_setp(m),
+            "bra" => self.parse_bra(m),
+            "and" => self.parse_logic(m, BinaryOp::And),
+            "or" => self.parse_logic(m, BinaryOp::Or),
+            "xor" => self.parse_logic(m, BinaryOp::Xor),
+            "not" => self.parse_not(m),
+            "shl" => self.parse_shift(m, BinaryOp::Shl),
+            "shr" => self.parse_shift(m, BinaryOp::Shr),
+            "cvt" => self.parse_cvt(m),
+            "cvta" => self.parse_cvta(m),
+            "selp" => self.parse_selp(m),
+            "div" => self.parse_div(m),
             "rem" => self.int_binary(m, BinaryOp::Rem),
-            "min" => self.min_max(m, BinaryOp::Min, TernaryOp::Min3),
-            "max" => self.min_max(m, BinaryOp::Max, TernaryOp::Max3),
-            "abs" => self.abs_neg(m, UnaryOp::Abs),
-            "neg" => self.abs_neg(m, UnaryOp::Neg),
-            "ret" => self.plain(m, Inst::Ret),
-            "exit" => self.plain(m, Inst::Exit),
-            "trap" => self.plain(m, Inst::Trap),
-            "brkpt" => self.plain(m, Inst::Brkpt),
-            "call" => self.call(m),
-            "addc" => self.carry(m, CarryOp::Add, true),
-            "subc" => self.carry(m, CarryOp::Sub, true),
+            "min" => self.parse_min_max(m, BinaryOp::Min, TernaryOp::Min3),
+            "max" => self.parse_min_max(m, BinaryOp::Max, TernaryOp::Max3),
+            "abs" => self.parse_abs_neg(m, UnaryOp::Abs),
+            "neg" => self.parse_abs_neg(m, UnaryOp::Neg),
+            "ret" => self.inst_without_operands(m, Inst::Ret),
+            "exit" => self.inst_without_operands(m, Inst::Exit),
+            "trap" => self.inst_without_operands(m, Inst::Trap),
+            "brkpt" => self.inst_without_operands(m, Inst::Brkpt),
+            "call" => self.parse_call(m),
+            "addc" => self.carry_inst(m, CarryOp::Add, true),
+            "subc" => self.carry_inst(m, CarryOp::Sub, true),
             "madc" => self.mad_carry(m, true),
-            "mul24" => self.mul24(m),
-            "mad24" => self.mad24(m),
-            "sad" => self.sad(m),
-            "popc" => self.count(m, UnaryOp::Popc),
-            "clz" => self.count(m, UnaryOp::Clz),
-            "brev" => self.same(m, UnaryOp::Brev, &[Type::B32, Type::B64]),
-            "cnot" => self.same(m, UnaryOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
-            "bfind" => self.bfind(m),
-            "bfe" => self.bfe(m),
-            "bfi" => self.bfi(m),
-            "bmsk" => self.clamp_wrap(m, [BinaryOp::BmskClamp, BinaryOp::BmskWrap], &[Type::B32]),
-            "szext" => self.clamp_wrap(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
-            "dp4a" | "dp2a" => self.dot_product(m, opcode == "dp2a"),
+            "mul24" => self.parse_mul24(m),
+            "mad24" => self.parse_mad24(m),
+            "sad" => self.parse_sad(m),
+            "popc" => self.parse_bit_count(m, UnaryOp::Popc),
+            "clz" => self.parse_bit_count(m, UnaryOp::Clz),
+            "brev" => self.same_type_unary(m, UnaryOp::Brev, &[Type::B32, Type::B64]),
+            "cnot" => self.same_type_unary(m, UnaryOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
+            "bfind" => self.parse_bfind(m),
+            "bfe" => self.parse_bfe(m),
+            "bfi" => self.parse_bfi(m),
+            "bmsk" => self.parse_clamp_wrap(m, [BinaryOp::BmskClamp, BinaryOp::BmskWrap], &[Type::B32]),
+            "szext" => self.parse_clamp_wrap(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
+            "dp4a" | "dp2a" => self.parse_dot_product(m, opcode == "dp2a"),
             "fns" => self.find_nth_set(m),
-            "vabsdiff4" if m.words() == ["u32", "u32", "u32"] || m.words() == ["u32", "u32", "u32", "add"] => {
+            "vabsdiff4" if m.all_words() == ["u32", "u32", "u32"] || m.all_words() == ["u32", "u32", "u32", "add"] => {
                 self.abs_diff4(m)
             }
-            "lop3" => self.lop3(m),
-            "shf" => self.funnel(m),
-            "prmt" => self.prmt(m),
-            "slct" => self.slct(m),
-            "set" => self.set(m),
-            "testp" => self.testp(m),
-            "copysign" => self.copysign(m),
-            "rcp" => self.rcp_sqrt(m, UnaryOp::Rcp),
-            "sqrt" => self.rcp_sqrt(m, UnaryOp::Sqrt),
-            "rsqrt" => self.rsqrt(m),
-            "sin" => self.approx(m, UnaryOp::Sin),
-            "cos" => self.approx(m, UnaryOp::Cos),
-            "lg2" => self.approx(m, UnaryOp::Lg2),
-            "ex2" => self.approx(m, UnaryOp::Ex2),
-            "tanh" => self.approx(m, UnaryOp::Tanh),
-            "isspacep" => self.isspacep(m),
-            "prefetch" | "prefetchu" | "applypriority" | "discard" => self.prefetch(m, opcode),
-            "createpolicy" => self.createpolicy(m),
-            "atom" => self.atom(m, true),
-            "red" => self.atom(m, false),
-            "cp" => self.cp(m),
-            "brx" => self.brx(m),
-            "bar" | "barrier" => self.barrier(m, opcode == "bar"),
-            "membar" | "fence" => self.fence(m, opcode == "membar"),
-            "shfl" => self.shfl(m),
-            "vote" => self.vote(m),
+            "lop3" => self.parse_lop3(m),
+            "shf" => self.parse_funnel_shift(m),
+            "prmt" => self.parse_prmt(m),
+            "slct" => self.parse_slct(m),
+            "set" => self.parse_set(m),
+            "testp" => self.parse_testp(m),
+            "copysign" => self.parse_copysign(m),
+            "rcp" => self.parse_rcp_sqrt(m, UnaryOp::Rcp),
+            "sqrt" => self.parse_rcp_sqrt(m, UnaryOp::Sqrt),
+            "rsqrt" => self.parse_rsqrt(m),
+            "sin" => self.parse_approx(m, UnaryOp::Sin),
+            "cos" => self.parse_approx(m, UnaryOp::Cos),
+            "lg2" => self.parse_approx(m, UnaryOp::Lg2),
+            "ex2" => self.parse_approx(m, UnaryOp::Ex2),
+            "tanh" => self.parse_approx(m, UnaryOp::Tanh),
+            "isspacep" => self.parse_isspacep(m),
+            "prefetch" | "prefetchu" | "applypriority" | "discard" => self.parse_prefetch(m, opcode),
+            "createpolicy" => self.parse_createpolicy(m),
+            "atom" => self.parse_atom(m, true),
+            "red" => self.parse_atom(m, false),
+            "cp" => self.parse_cp(m),
+            "brx" => self.parse_brx(m),
+            "bar" | "barrier" => self.parse_barrier(m, opcode == "bar"),
+            "membar" | "fence" => self.parse_fence(m, opcode == "membar"),
+            "shfl" => self.parse_shfl(m),
+            "vote" => self.parse_vote(m),
             "match" => self.match_sync(m),
-            "redux" => self.redux(m),
-            "activemask" => self.activemask(m),
-            "mbarrier" => self.mbarrier(m),
-            "mapa" => self.mapa(m),
-            "getctarank" => self.getctarank(m),
-            "elect" => self.elect(m),
-            "nanosleep" => self.nanosleep(m),
-            "pmevent" => self.pmevent(m),
-            "griddepcontrol" => self.griddepcontrol(m),
-            "alloca" => self.alloca(m),
+            "redux" => self.parse_redux(m),
+            "activemask" => self.parse_activemask(m),
+            "mbarrier" => self.parse_mbarrier(m),
+            "mapa" => self.parse_mapa(m),
+            "getctarank" => self.parse_getctarank(m),
+            "elect" => self.parse_elect(m),
+            "nanosleep" => self.parse_nanosleep(m),
+            "pmevent" => self.parse_pmevent(m),
+            "griddepcontrol" => self.parse_griddepcontrol(m),
+            "alloca" => self.parse_alloca(m),
             "stacksave" => self.stack_save(m),
             "stackrestore" => self.stack_restore(m),
-            "tex" => self.tex(m),
-            "tld4" => self.tld4(m),
-            "txq" | "suq" => self.tex_query(m, opcode == "suq"),
-            "istypep" => self.istypep(m),
-            "suld" => self.surf_load(m),
-            "sust" => self.surf_store(m),
-            "sured" => self.surf_reduce(m),
-            "mma" => self.mma(m),
-            "wmma" => self.wmma(m),
-            "ldmatrix" => self.ldmatrix(m),
-            "stmatrix" => self.stmatrix(m),
-            "movmatrix" => self.movmatrix(m),
-            _ if VIDEO.contains(&opcode) => self.video(m, &opcode[1..]),
-            _ if OTHERS.contains(&opcode) => self.other(m),
+            "tex" => self.parse_tex(m),
+            "tld4" => self.parse_tld4(m),
+            "txq" | "suq" => self.parse_tex_query(m, opcode == "suq"),
+            "istypep" => self.parse_istypep(m),
+            "suld" => self.parse_surf_load(m),
+            "sust" => self.parse_surf_store(m),
+            "sured" => self.parse_surf_reduce(m),
+            "mma" => self.parse_mma(m),
+            "wmma" => self.parse_wmma(m),
+            "ldmatrix" => self.parse_ldmatrix(m),
+            "stmatrix" => self.parse_stmatrix(m),
+            "movmatrix" => self.parse_movmatrix(m),
+            _ if VIDEO_OPCODES.contains(&opcode) => self.parse_video(m, &opcode[1..]),
+            _ if UNSUPPORTED_OPCODES.contains(&opcode) => self.parse_unsupported(m),
             _ => {
-                let message = format!("unknown instruction `{}`", super::shorten(m.full));
+                let message = format!("unknown instruction `{}`", super::shorten_token_text(m.full));
                 Err(Diagnostic::new(DiagnosticKind::Unknown, m.span, message))
             }
         }
     }
 
     /// An instruction without modifiers and operands (`.uni` aside).
-    fn plain(&mut self, m: &mut Modifiers<'s>, inst: Inst) -> Parsed<Inst> {
+    fn inst_without_operands(&mut self, m: &mut Modifiers<'s>, inst: Inst) -> ParseRuleResult<Inst> {
         if inst == Inst::Ret {
-            m.has("uni");
+            m.take_word("uni");
         }
-        m.done()?;
+        m.check_all_taken()?;
         Ok(inst)
     }
 
     /// An instruction that is PTX but not supported: its text with names made unique.
     ///
     /// Only the brackets and the names are checked.
-    pub(super) fn other(&mut self, m: &Modifiers<'s>) -> Parsed<Inst> {
+    pub(super) fn parse_unsupported(&mut self, m: &Modifiers<'s>) -> ParseRuleResult<Inst> {
         self.at = m.first + 1 + m.n;
-        let opcode: Box<str> =
-            [self.text_of(self.tokens[m.first])].iter().chain(m.words()).copied().collect::<Vec<_>>().join(".").into();
+        let opcode: Box<str> = [self.text_of(self.tokens[m.first])]
+            .iter()
+            .chain(m.all_words())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(".")
+            .into();
         let mut text = opcode.to_string();
         let mut open: Vec<u8> = Vec::new();
         let mut end = m.span.end;
         loop {
-            let token = self.token();
+            let token = self.current_token();
             if token.start > end || self.at == m.first + 1 + m.n {
                 text.push(' ');
             }
             end = token.end;
             match token.kind {
-                Kind::Punct(b';') if open.is_empty() => break,
-                Kind::Punct(b @ (b'[' | b'{' | b'(')) => open.push(b),
-                Kind::Punct(b @ (b']' | b'}' | b')')) if open.last() == Some(&opening(b)) => _ = open.pop(),
-                Kind::Punct(b',' | b'+' | b'-' | b'!' | b'|')
-                | Kind::Int
-                | Kind::Float
-                | Kind::HexF32
-                | Kind::HexF64 => {}
-                Kind::Dot => {}
-                Kind::Ident => {
+                TokenKind::Punct(b';') if open.is_empty() => break,
+                TokenKind::Punct(b @ (b'[' | b'{' | b'(')) => open.push(b),
+                TokenKind::Punct(b @ (b']' | b'}' | b')')) if open.last() == Some(&opening_bracket(b)) => {
+                    _ = open.pop()
+                }
+                TokenKind::Punct(b',' | b'+' | b'-' | b'!' | b'|')
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::HexF32
+                | TokenKind::HexF64 => {}
+                TokenKind::Dot => {}
+                TokenKind::Ident => {
                     let name = self.other_name(token)?;
                     text.push_str(&name);
                     self.advance();
                     continue;
                 }
-                _ => return Err(self.expected("`;`")),
+                _ => return Err(self.expected_error("`;`")),
             }
-            text.push_str(self.text());
+            text.push_str(self.current_text());
             self.advance();
         }
-        let message = format!("`{}` is not supported", super::shorten(&opcode));
-        self.report(Diagnostic::new(DiagnosticKind::Unsupported, m.span, message));
+        let message = format!("`{}` is not supported", super::shorten_token_text(&opcode));
+        self.report_diagnostic(Diagnostic::new(DiagnosticKind::Unsupported, m.span, message));
         Ok(Inst::Other { opcode, text: text.trim_end().into() })
     }
 
     /// The unique name behind a name in the text of an unsupported instruction.
-    fn other_name(&self, token: Token) -> Parsed<String> {
+    fn other_name(&self, token: Token) -> ParseRuleResult<String> {
         use super::scope::SymbolKind;
         let name = self.text_of(token);
         let special = ["x", "y"].into_iter().map(Some).chain([None]).any(|dim| special_of(name, dim).is_some());
         let function = &self.body.function;
-        match self.body.find(name) {
+        match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),
             Some(SymbolKind::Var(var)) => Ok(function.vars[var.index()].name.to_string()),
             Some(SymbolKind::Param(n)) => Ok(function.params.get(n as usize).map_or(name, |p| &p.name).to_owned()),
             None if name == "_" || special || self.globals.contains_key(name) => Ok(name.to_owned()),
-            _ => Err(self.semantic(token, format!("`{name}` is not declared"))),
+            _ => Err(self.semantic_error(token, format!("`{name}` is not declared"))),
         }
     }
 }
 
-fn opening(closing: u8) -> u8 {
+fn opening_bracket(closing: u8) -> u8 {
     match closing {
         b']' => b'[',
         b'}' => b'{',
@@ -338,7 +345,7 @@ fn opening(closing: u8) -> u8 {
 }
 
 /// Video instructions.
-const VIDEO: &[&str] = &[
+const VIDEO_OPCODES: &[&str] = &[
     "vadd",
     "vsub",
     "vabsdiff",
@@ -365,4 +372,5 @@ const VIDEO: &[&str] = &[
 ];
 
 /// Opcodes of PTX 9 that are read but not understood.
-const OTHERS: &[&str] = &["wgmma", "tcgen05", "tensormap", "multimem", "clusterlaunchcontrol", "setmaxnreg"];
+const UNSUPPORTED_OPCODES: &[&str] =
+    &["wgmma", "tcgen05", "tensormap", "multimem", "clusterlaunchcontrol", "setmaxnreg"];

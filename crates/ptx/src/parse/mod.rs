@@ -24,7 +24,7 @@ mod video;
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::hash::FxMap;
-use crate::lexer::{Kind, Token, lex};
+use crate::lexer::{Token, TokenKind, tokenize};
 use std::sync::Arc;
 
 /// What [`parse`] returns: as much of the module as was understood, and all diagnostics.
@@ -44,7 +44,7 @@ impl ParseResult {
 
     /// All diagnostics as text, one below the other.
     pub fn render(&self, path: &str) -> String {
-        let lines: Vec<String> = self.diagnostics.iter().map(|d| d.render(path, &self.module.source)).collect();
+        let lines: Vec<String> = self.diagnostics.iter().map(|d| d.render_message(path, &self.module.source)).collect();
         lines.join("\n")
     }
 }
@@ -60,7 +60,7 @@ pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {
     let (mut module, mut diagnostics) = if source.len() < u32::MAX as usize / 2 {
         let mut parser = Parser::new(&source);
         parser.module_items();
-        parser.finish();
+        parser.finish_module();
         (parser.module, parser.diagnostics)
     } else {
         let message = "a PTX text of 2 GiB or more is not supported";
@@ -72,11 +72,11 @@ pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {
 }
 
 /// A failed rule carries its diagnostic.
-pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
+pub(crate) type ParseRuleResult<T> = Result<T, Box<Diagnostic>>;
 
 /// What a module-scope name is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Global {
+pub(crate) enum GlobalSymbol {
     Var(GlobalVar),
     Func(FuncId),
 }
@@ -88,9 +88,9 @@ pub(crate) struct Parser<'s> {
     module: Module,
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
-    globals: FxMap<&'s str, Global>,
+    globals: FxMap<&'s str, GlobalSymbol>,
     /// The function being read; an empty one at module scope.
-    body: scope::Body<'s>,
+    body: scope::FunctionScope<'s>,
     n_regs: usize,
     n_padding: u64,
 }
@@ -99,13 +99,13 @@ impl<'s> Parser<'s> {
     fn new(src: &'s str) -> Self {
         Parser {
             src,
-            tokens: lex(src),
+            tokens: tokenize(src),
             at: 0,
             module: Module::default(),
             diagnostics: Vec::new(),
             n_errors: 0,
             globals: FxMap::default(),
-            body: scope::Body::default(),
+            body: scope::FunctionScope::default(),
             n_regs: 0,
             n_padding: 0,
         }
@@ -113,43 +113,43 @@ impl<'s> Parser<'s> {
 
     // Rules hand their diagnostics over in a box, to keep the good case small.
     #[allow(clippy::boxed_local)]
-    fn report(&mut self, diagnostic: Box<Diagnostic>) {
+    fn report_diagnostic(&mut self, diagnostic: Box<Diagnostic>) {
         self.n_errors += diagnostic.is_error() as usize;
         self.diagnostics.push(*diagnostic);
         if self.n_errors == MAX_ERRORS {
             self.n_errors += 1;
             let message = "too many errors, the rest is not read";
-            self.diagnostics.push(*Diagnostic::new(DiagnosticKind::Syntax, self.span(), message));
+            self.diagnostics.push(*Diagnostic::new(DiagnosticKind::Syntax, self.current_span(), message));
             self.at = self.tokens.len() - 1;
         }
     }
 
     /// Keeps the error of a rule and says whether it succeeded.
-    fn keep<T>(&mut self, result: Parsed<T>) -> Option<T> {
+    fn report_error<T>(&mut self, result: ParseRuleResult<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(diagnostic) => {
-                self.report(diagnostic);
+                self.report_diagnostic(diagnostic);
                 None
             }
         }
     }
 
-    fn token(&self) -> Token {
+    fn current_token(&self) -> Token {
         self.tokens[self.at]
     }
 
     /// The kind of the token `ahead` places on.
-    fn kind_at(&self, ahead: usize) -> Kind {
-        self.tokens.get(self.at + ahead).map_or(Kind::Eof, |t| t.kind)
+    fn kind_at(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |t| t.kind)
     }
 
-    fn kind(&self) -> Kind {
-        self.token().kind
+    fn current_kind(&self) -> TokenKind {
+        self.current_token().kind
     }
 
-    fn span(&self) -> Span {
-        self.token().span()
+    fn current_span(&self) -> Span {
+        self.current_token().span()
     }
 
     /// From the start of token `first` to the end of the last token that was taken.
@@ -162,8 +162,8 @@ impl<'s> Parser<'s> {
         self.src.get(token.start as usize..token.end as usize).unwrap_or("")
     }
 
-    fn text(&self) -> &'s str {
-        self.text_of(self.token())
+    fn current_text(&self) -> &'s str {
+        self.text_of(self.current_token())
     }
 
     /// Steps over the current token; stays on the end of the file.
@@ -173,25 +173,25 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn is(&self, punct: u8) -> bool {
-        self.kind() == Kind::Punct(punct)
+    fn is_punct(&self, punct: u8) -> bool {
+        self.current_kind() == TokenKind::Punct(punct)
     }
 
-    fn eat(&mut self, punct: u8) -> bool {
-        let found = self.is(punct);
+    fn eat_punct(&mut self, punct: u8) -> bool {
+        let found = self.is_punct(punct);
         if found {
             self.advance();
         }
         found
     }
 
-    fn expect(&mut self, punct: u8) -> Parsed<()> {
-        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{}`", punct as char))) }
+    fn expect_punct(&mut self, punct: u8) -> ParseRuleResult<()> {
+        if self.eat_punct(punct) { Ok(()) } else { Err(self.expected_error(&format!("`{}`", punct as char))) }
     }
 
     /// Takes the dotted word `word` (given with its dot).
     fn eat_dot(&mut self, word: &str) -> bool {
-        let found = self.kind() == Kind::Dot && self.text() == word;
+        let found = self.current_kind() == TokenKind::Dot && self.current_text() == word;
         if found {
             self.advance();
         }
@@ -200,38 +200,38 @@ impl<'s> Parser<'s> {
 
     /// The current dotted word without its dot.
     fn dot_word(&self) -> Option<&'s str> {
-        (self.kind() == Kind::Dot).then(|| &self.text()[1..])
+        (self.current_kind() == TokenKind::Dot).then(|| &self.current_text()[1..])
     }
 
-    fn ident(&mut self, what: &str) -> Parsed<&'s str> {
-        if self.kind() != Kind::Ident {
-            return Err(self.expected(what));
+    fn expect_ident(&mut self, what: &str) -> ParseRuleResult<&'s str> {
+        if self.current_kind() != TokenKind::Ident {
+            return Err(self.expected_error(what));
         }
-        let name = self.text();
+        let name = self.current_text();
         self.advance();
         Ok(name)
     }
 
     /// The diagnostic that `what` is missing at the current token.
-    fn expected(&self, what: &str) -> Box<Diagnostic> {
-        let found = match self.kind() {
-            Kind::Eof => "the end of the file".to_owned(),
-            _ => format!("`{}`", shorten(self.text())),
+    fn expected_error(&self, what: &str) -> Box<Diagnostic> {
+        let found = match self.current_kind() {
+            TokenKind::Eof => "the end of the file".to_owned(),
+            _ => format!("`{}`", shorten_token_text(self.current_text())),
         };
-        self.error(DiagnosticKind::Syntax, format!("expected {what}, found {found}"))
+        self.error_here(DiagnosticKind::Syntax, format!("expected {what}, found {found}"))
     }
 
-    fn error(&self, kind: DiagnosticKind, message: impl Into<String>) -> Box<Diagnostic> {
-        Diagnostic::new(kind, self.span(), message)
+    fn error_here(&self, kind: DiagnosticKind, message: impl Into<String>) -> Box<Diagnostic> {
+        Diagnostic::new(kind, self.current_span(), message)
     }
 
-    fn semantic(&self, token: Token, message: impl Into<String>) -> Box<Diagnostic> {
+    fn semantic_error(&self, token: Token, message: impl Into<String>) -> Box<Diagnostic> {
         Diagnostic::new(DiagnosticKind::Semantic, token.span(), message)
     }
 
     /// Goes behind the `;` that ends the statement which began at token `from`, or before the `}`
     /// that ends its block. Braces of vector operands are balanced within a statement.
-    fn recover(&mut self, from: usize) {
+    fn recover_after_error(&mut self, from: usize) {
         if self.n_errors > MAX_ERRORS {
             return;
         }
@@ -240,12 +240,12 @@ impl<'s> Parser<'s> {
         let mut depth = 0usize;
         self.at = from;
         loop {
-            match self.kind() {
-                Kind::Eof => return,
-                Kind::Punct(b';') if self.at >= stop || depth == 0 => return self.advance(),
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') if depth == 0 => return,
-                Kind::Punct(b'}') => depth -= 1,
+            match self.current_kind() {
+                TokenKind::Eof => return,
+                TokenKind::Punct(b';') if self.at >= stop || depth == 0 => return self.advance(),
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') if depth == 0 => return,
+                TokenKind::Punct(b'}') => depth -= 1,
                 _ => {}
             }
             self.advance();
@@ -254,7 +254,7 @@ impl<'s> Parser<'s> {
 }
 
 /// A token's text for a message: its beginning if it is long.
-pub(crate) fn shorten(text: &str) -> String {
+pub(crate) fn shorten_token_text(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),

@@ -1,10 +1,10 @@
 //! Items of module scope: header directives, functions, debug sections.
 
-use super::scope::{Body, SymbolKind, unhide_globals};
-use super::{Global, Parsed, Parser};
+use super::scope::{FunctionScope, SymbolKind, unhide_globals};
+use super::{GlobalSymbol, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 
 /// Highest number of a `.file` directive.
 const MAX_FILE: u32 = 1 << 16;
@@ -13,22 +13,22 @@ impl<'s> Parser<'s> {
     pub(super) fn module_items(&mut self) {
         // NVRTC always writes the address size; the ISA's default of 32 has no target any more.
         self.module.address_size = 64;
-        while self.kind() != Kind::Eof {
+        while self.current_kind() != TokenKind::Eof {
             let first = self.at;
             let result = self.module_item();
-            if self.keep(result).is_none() {
+            if self.report_error(result).is_none() {
                 self.recover_item(first);
             }
         }
         if self.n_errors == 0 && (self.module.version == (0, 0) || self.module.target == 0) {
             let missing = if self.module.target == 0 { ".target" } else { ".version" };
-            let error = self.error(DiagnosticKind::Syntax, format!("the module has no `{missing}` directive"));
-            self.report(error);
+            let error = self.error_here(DiagnosticKind::Syntax, format!("the module has no `{missing}` directive"));
+            self.report_diagnostic(error);
         }
     }
 
     /// See [`unhide_globals`].
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish_module(&mut self) {
         let globals = &self.globals;
         for function in &mut self.module.functions {
             unhide_globals(function, |name| globals.contains_key(name));
@@ -40,38 +40,38 @@ impl<'s> Parser<'s> {
         self.at = self.at.max(from);
         let mut depth = 0usize;
         loop {
-            match self.kind() {
-                Kind::Eof => return,
-                Kind::Punct(b';') if depth == 0 => return self.advance(),
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') if depth <= 1 => return self.advance(),
-                Kind::Punct(b'}') => depth -= 1,
+            match self.current_kind() {
+                TokenKind::Eof => return,
+                TokenKind::Punct(b';') if depth == 0 => return self.advance(),
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') if depth <= 1 => return self.advance(),
+                TokenKind::Punct(b'}') => depth -= 1,
                 _ => {}
             }
             self.advance();
         }
     }
 
-    fn module_item(&mut self) -> Parsed<()> {
+    fn module_item(&mut self) -> ParseRuleResult<()> {
         let first = self.at;
-        if self.is(b';') {
+        if self.is_punct(b';') {
             self.advance();
             return Ok(());
         }
-        let Some(word) = self.dot_word() else { return Err(self.expected("a directive")) };
+        let Some(word) = self.dot_word() else { return Err(self.expected_error("a directive")) };
         match word {
-            "version" => self.version(),
-            "target" => self.target(),
+            "version" => self.parse_version(),
+            "target" => self.parse_target(),
             "address_size" => self.address_size(),
-            "file" => self.file(),
-            "loc" => self.loc(),
-            "section" => self.section(),
-            "pragma" => self.pragma(),
-            "alias" => self.alias(),
+            "file" => self.parse_file(),
+            "loc" => self.parse_loc(),
+            "section" => self.skip_section(),
+            "pragma" => self.skip_pragma(),
+            "alias" => self.parse_alias(),
             _ => {
-                let linkage = self.linkage();
+                let linkage = self.parse_linkage();
                 match self.dot_word() {
-                    Some("entry" | "func") => self.function(first, linkage),
+                    Some("entry" | "func") => self.parse_function(first, linkage),
                     Some("global" | "const" | "shared" | "tex") => self.global_vars(first, linkage),
                     _ => Err(self.unknown_directive()),
                 }
@@ -80,13 +80,16 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn unknown_directive(&self) -> Box<Diagnostic> {
-        if self.kind() != Kind::Dot {
-            return self.expected("a directive");
+        if self.current_kind() != TokenKind::Dot {
+            return self.expected_error("a directive");
         }
-        self.error(DiagnosticKind::Unknown, format!("unknown directive `{}`", super::shorten(self.text())))
+        self.error_here(
+            DiagnosticKind::Unknown,
+            format!("unknown directive `{}`", super::shorten_token_text(self.current_text())),
+        )
     }
 
-    fn linkage(&mut self) -> Option<Linkage> {
+    fn parse_linkage(&mut self) -> Option<Linkage> {
         let linkage = match self.dot_word()? {
             "extern" => Linkage::Extern,
             "visible" => Linkage::Visible,
@@ -98,12 +101,12 @@ impl<'s> Parser<'s> {
         Some(linkage)
     }
 
-    fn version(&mut self) -> Parsed<()> {
+    fn parse_version(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        let token = self.token();
-        let numbers = self.text().split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-        let Some(version) = numbers.filter(|_| token.kind == Kind::Float) else {
-            return Err(self.expected("a version such as 8.0"));
+        let token = self.current_token();
+        let numbers = self.current_text().split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let Some(version) = numbers.filter(|_| token.kind == TokenKind::Float) else {
+            return Err(self.expected_error("a version such as 8.0"));
         };
         self.advance();
         if !(1..=9).contains(&version.0) {
@@ -114,13 +117,13 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn target(&mut self) -> Parsed<()> {
+    fn parse_target(&mut self) -> ParseRuleResult<()> {
         self.advance();
         loop {
-            let token = self.token();
-            let name = self.ident("a target")?;
+            let token = self.current_token();
+            let name = self.expect_ident("a target")?;
             match name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_")) {
-                Some(arch) => self.architecture(token, arch)?,
+                Some(arch) => self.parse_architecture(token, arch)?,
                 None => match name {
                     "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
                         self.module.target_options.push(name.into());
@@ -131,13 +134,13 @@ impl<'s> Parser<'s> {
                     }
                 },
             }
-            if !self.eat(b',') {
+            if !self.eat_punct(b',') {
                 return Ok(());
             }
         }
     }
 
-    fn architecture(&mut self, token: crate::lexer::Token, arch: &str) -> Parsed<()> {
+    fn parse_architecture(&mut self, token: crate::lexer::Token, arch: &str) -> ParseRuleResult<()> {
         let digits = arch.trim_end_matches(['a', 'f']);
         let number = digits.parse::<u32>().ok().filter(|n| (10..1000).contains(n) && arch.len() <= digits.len() + 1);
         let Some(number) = number.filter(|_| digits.bytes().all(|b| b.is_ascii_digit())) else {
@@ -149,36 +152,40 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn address_size(&mut self) -> Parsed<()> {
+    fn address_size(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        let token = self.token();
-        let size = self.unsigned()?;
+        let token = self.current_token();
+        let size = self.parse_unsigned()?;
         if size != 64 {
             let kind = if size == 32 { DiagnosticKind::Unsupported } else { DiagnosticKind::Semantic };
-            self.report(Diagnostic::new(kind, token.span(), format!("addresses of {size} bits are not supported")));
+            self.report_diagnostic(Diagnostic::new(
+                kind,
+                token.span(),
+                format!("addresses of {size} bits are not supported"),
+            ));
         }
         self.module.address_size = size;
         Ok(())
     }
 
     /// `.file number "name" {, timestamp, size}`
-    pub(super) fn file(&mut self) -> Parsed<()> {
+    pub(super) fn parse_file(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        let token = self.token();
-        let number = self.unsigned()?;
+        let token = self.current_token();
+        let number = self.parse_unsigned()?;
         if number > MAX_FILE {
-            return Err(self.semantic(token, format!("a file number above {MAX_FILE} is not supported")));
+            return Err(self.semantic_error(token, format!("a file number above {MAX_FILE} is not supported")));
         }
-        if self.kind() != Kind::Str {
-            return Err(self.expected("a file name in quotes"));
+        if self.current_kind() != TokenKind::Str {
+            return Err(self.expected_error("a file name in quotes"));
         }
-        let text = self.text();
+        let text = self.current_text();
         let name = text.get(1..text.len() - 1).unwrap_or("");
         self.advance();
-        if self.eat(b',') {
-            self.integer()?;
-            self.expect(b',')?;
-            self.integer()?;
+        if self.eat_punct(b',') {
+            self.parse_integer()?;
+            self.expect_punct(b',')?;
+            self.parse_integer()?;
         }
         let files = &mut self.module.files;
         if files.len() <= number as usize {
@@ -189,49 +196,49 @@ impl<'s> Parser<'s> {
     }
 
     /// `.loc file line column {, function_name label{+n}, inlined_at file line column}`
-    pub(super) fn loc(&mut self) -> Parsed<()> {
+    pub(super) fn parse_loc(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        let (file, line, column) = (self.unsigned()?, self.unsigned()?, self.unsigned()?);
+        let (file, line, column) = (self.parse_unsigned()?, self.parse_unsigned()?, self.parse_unsigned()?);
         self.body.line = Some(SourceLine { file, line, column });
-        while self.eat(b',') {
-            let word = self.ident("`function_name` or `inlined_at`")?;
+        while self.eat_punct(b',') {
+            let word = self.expect_ident("`function_name` or `inlined_at`")?;
             match word {
                 "function_name" => {
-                    self.ident("a label")?;
-                    if self.eat(b'+') {
-                        self.integer()?;
+                    self.expect_ident("a label")?;
+                    if self.eat_punct(b'+') {
+                        self.parse_integer()?;
                     }
                 }
                 "inlined_at" => {
                     for _ in 0..3 {
-                        self.unsigned()?;
+                        self.parse_unsigned()?;
                     }
                 }
-                _ => return Err(self.expected("`function_name` or `inlined_at`")),
+                _ => return Err(self.expected_error("`function_name` or `inlined_at`")),
             }
         }
         Ok(())
     }
 
     /// `.section .name { ... }`: debug information, which nobody reads; `.loc` has the lines.
-    pub(super) fn section(&mut self) -> Parsed<()> {
+    pub(super) fn skip_section(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        if self.kind() != Kind::Dot {
-            return Err(self.expected("the name of a section"));
+        if self.current_kind() != TokenKind::Dot {
+            return Err(self.expected_error("the name of a section"));
         }
         self.advance();
         self.skip_braces()
     }
 
     /// Steps over a balanced `{ ... }`.
-    pub(super) fn skip_braces(&mut self) -> Parsed<()> {
-        self.expect(b'{')?;
+    pub(super) fn skip_braces(&mut self) -> ParseRuleResult<()> {
+        self.expect_punct(b'{')?;
         let mut depth = 1;
         while depth > 0 {
-            match self.kind() {
-                Kind::Eof => return Err(self.expected("`}`")),
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') => depth -= 1,
+            match self.current_kind() {
+                TokenKind::Eof => return Err(self.expected_error("`}`")),
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') => depth -= 1,
                 _ => {}
             }
             self.advance();
@@ -240,67 +247,67 @@ impl<'s> Parser<'s> {
     }
 
     /// `.pragma "...", "...";`: hints to an optimiser.
-    pub(super) fn pragma(&mut self) -> Parsed<()> {
+    pub(super) fn skip_pragma(&mut self) -> ParseRuleResult<()> {
         self.advance();
         loop {
-            if self.kind() != Kind::Str {
-                return Err(self.expected("a string"));
+            if self.current_kind() != TokenKind::Str {
+                return Err(self.expected_error("a string"));
             }
             self.advance();
-            if !self.eat(b',') {
-                return self.expect(b';');
+            if !self.eat_punct(b',') {
+                return self.expect_punct(b';');
             }
         }
     }
 
     /// `.alias name, other;`
-    fn alias(&mut self) -> Parsed<()> {
+    fn parse_alias(&mut self) -> ParseRuleResult<()> {
         self.advance();
         let name = self.function_name()?;
-        self.expect(b',')?;
+        self.expect_punct(b',')?;
         let other = self.function_name()?;
-        self.expect(b';')?;
+        self.expect_punct(b';')?;
         self.module.aliases.push((name, other));
         Ok(())
     }
 
-    pub(super) fn function_name(&mut self) -> Parsed<FuncId> {
-        let token = self.token();
-        let name = self.ident("a function")?;
+    pub(super) fn function_name(&mut self) -> ParseRuleResult<FuncId> {
+        let token = self.current_token();
+        let name = self.expect_ident("a function")?;
         match self.globals.get(name) {
-            Some(Global::Func(id)) => Ok(*id),
-            _ => Err(self.semantic(token, format!("function `{name}` is not declared"))),
+            Some(GlobalSymbol::Func(id)) => Ok(*id),
+            _ => Err(self.semantic_error(token, format!("function `{name}` is not declared"))),
         }
     }
 
-    fn function(&mut self, first: usize, linkage: Option<Linkage>) -> Parsed<()> {
-        self.body = Body::new();
+    fn parse_function(&mut self, first: usize, linkage: Option<Linkage>) -> ParseRuleResult<()> {
+        self.body = FunctionScope::new();
         let entry = self.dot_word() == Some("entry");
         self.advance();
         let mut function = Function { entry, linkage, ..Function::default() };
         self.function_attributes(&mut function)?;
-        if !entry && self.is(b'(') {
-            function.returns = self.params(ParamList::Returns)?;
+        if !entry && self.is_punct(b'(') {
+            function.returns = self.parse_params(ParamList::Returns)?;
         }
-        let name_token = self.token();
-        let name = self.ident("the name of a function")?;
+        let name_token = self.current_token();
+        let name = self.expect_ident("the name of a function")?;
         self.check_name(name_token)?;
         function.name = name.into();
-        if self.is(b'(') {
-            function.params = self.params(ParamList::Params)?;
+        if self.is_punct(b'(') {
+            function.params = self.parse_params(ParamList::Params)?;
         }
         self.function_attributes(&mut function)?;
         function.span = self.span_from(first);
         function.regs = std::mem::take(&mut self.body.function.regs);
         let id = self.declare_function(name_token, function)?;
-        if self.eat(b';') {
+        if self.eat_punct(b';') {
             return Ok(());
         }
-        if !self.is(b'{') {
-            return Err(self.expected("`{` or `;`"));
+        if !self.is_punct(b'{') {
+            return Err(self.expected_error("`{` or `;`"));
         }
         if self.module.functions[id.index()].defined {
-            return Err(self.semantic(name_token, format!("function `{name}` is defined twice")));
+            return Err(self.semantic_error(name_token, format!("function `{name}` is defined twice")));
         }
         self.body.function = std::mem::take(&mut self.module.functions[id.index()]);
         // The name must resolve while the body is read (recursion), also its signature.
@@ -312,17 +319,17 @@ impl<'s> Parser<'s> {
     }
 
     /// Enters a function's header into the module, or checks it against an earlier one.
-    fn declare_function(&mut self, token: crate::lexer::Token, mut function: Function) -> Parsed<FuncId> {
+    fn declare_function(&mut self, token: crate::lexer::Token, mut function: Function) -> ParseRuleResult<FuncId> {
         let name = self.text_of(token);
         let id = match self.globals.get(name) {
             None => {
                 let id = FuncId(self.module.functions.len() as u32);
-                self.globals.insert(name, Global::Func(id));
+                self.globals.insert(name, GlobalSymbol::Func(id));
                 self.module.functions.push(function);
                 return Ok(id);
             }
-            Some(Global::Func(id)) => *id,
-            Some(_) => return Err(self.semantic(token, format!("`{name}` is already a variable"))),
+            Some(GlobalSymbol::Func(id)) => *id,
+            Some(_) => return Err(self.semantic_error(token, format!("`{name}` is already a variable"))),
         };
         let earlier = &mut self.module.functions[id.index()];
         let shape = |list: &[Param]| list.iter().map(|p| (p.ty.bits(), p.size)).collect::<Vec<_>>();
@@ -331,7 +338,7 @@ impl<'s> Parser<'s> {
             || !same(&earlier.params, &function.params)
             || !same(&earlier.returns, &function.returns)
         {
-            return Err(self.semantic(token, format!("`{name}` was declared differently before")));
+            return Err(self.semantic_error(token, format!("`{name}` was declared differently before")));
         }
         if earlier.defined {
             // A declaration after the definition adds nothing; a second body is refused later.
@@ -346,7 +353,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `.noreturn`, `.maxntid` and its like, `.pragma`, `.attribute`, in any order.
-    fn function_attributes(&mut self, function: &mut Function) -> Parsed<()> {
+    fn function_attributes(&mut self, function: &mut Function) -> ParseRuleResult<()> {
         loop {
             let Some(word) = self.dot_word() else { return Ok(()) };
             let bounds = &mut function.bounds;
@@ -354,7 +361,9 @@ impl<'s> Parser<'s> {
                 "noreturn" => function.noreturn = true,
                 "explicitcluster" => bounds.explicit_cluster = true,
                 "blocksareclusters" => {
-                    self.report(self.error(DiagnosticKind::Unsupported, "`.blocksareclusters` is not supported"));
+                    self.report_diagnostic(
+                        self.error_here(DiagnosticKind::Unsupported, "`.blocksareclusters` is not supported"),
+                    );
                 }
                 "abi_preserve"
                 | "abi_preserve_control"
@@ -363,7 +372,7 @@ impl<'s> Parser<'s> {
                 | "maxnctapersm"
                 | "maxnreg" => {
                     self.advance();
-                    let value = self.unsigned()?;
+                    let value = self.parse_unsigned()?;
                     match word {
                         "minnctapersm" => bounds.min_ncta_per_sm = Some(value),
                         "maxnreg" => bounds.max_nreg = Some(value),
@@ -373,7 +382,7 @@ impl<'s> Parser<'s> {
                 }
                 "maxntid" | "reqntid" | "reqnctapercluster" => {
                     self.advance();
-                    let value = Some(self.extent()?);
+                    let value = Some(self.parse_extent()?);
                     match word {
                         "maxntid" => bounds.max_ntid = value,
                         "reqntid" => bounds.req_ntid = value,
@@ -382,16 +391,16 @@ impl<'s> Parser<'s> {
                     continue;
                 }
                 "pragma" => {
-                    self.pragma()?;
+                    self.skip_pragma()?;
                     continue;
                 }
                 "attribute" => {
-                    self.attribute()?;
+                    self.parse_attribute()?;
                     continue;
                 }
                 // A function may be preceded by its line.
                 "loc" => {
-                    self.loc()?;
+                    self.parse_loc()?;
                     continue;
                 }
                 _ => return Err(self.unknown_directive()),
@@ -401,21 +410,21 @@ impl<'s> Parser<'s> {
     }
 
     /// One to three numbers, the missing ones are 1.
-    fn extent(&mut self) -> Parsed<[u32; 3]> {
-        let mut extent = [self.unsigned()?, 1, 1];
+    fn parse_extent(&mut self) -> ParseRuleResult<[u32; 3]> {
+        let mut extent = [self.parse_unsigned()?, 1, 1];
         for value in &mut extent[1..] {
-            if !self.eat(b',') {
+            if !self.eat_punct(b',') {
                 break;
             }
-            *value = self.unsigned()?;
+            *value = self.parse_unsigned()?;
         }
         Ok(extent)
     }
 
     /// `.attribute(.managed)` or `.attribute(.unified(n, n))`; gives whether `.managed` is in it.
-    pub(super) fn attribute(&mut self) -> Parsed<bool> {
+    pub(super) fn parse_attribute(&mut self) -> ParseRuleResult<bool> {
         self.advance();
-        self.expect(b'(')?;
+        self.expect_punct(b'(')?;
         let mut managed = false;
         loop {
             match self.dot_word() {
@@ -425,47 +434,47 @@ impl<'s> Parser<'s> {
                 }
                 Some("unified") => {
                     self.advance();
-                    self.expect(b'(')?;
-                    self.integer()?;
-                    self.expect(b',')?;
-                    self.integer()?;
-                    self.expect(b')')?;
+                    self.expect_punct(b'(')?;
+                    self.parse_integer()?;
+                    self.expect_punct(b',')?;
+                    self.parse_integer()?;
+                    self.expect_punct(b')')?;
                 }
                 _ => return Err(self.unknown_directive()),
             }
-            if !self.eat(b',') {
-                self.expect(b')')?;
+            if !self.eat_punct(b',') {
+                self.expect_punct(b')')?;
                 return Ok(managed);
             }
         }
     }
 
     /// A parenthesised parameter list, its names bound unless it belongs to a prototype.
-    pub(super) fn params(&mut self, list: ParamList) -> Parsed<Vec<Param>> {
-        self.expect(b'(')?;
+    pub(super) fn parse_params(&mut self, list: ParamList) -> ParseRuleResult<Vec<Param>> {
+        self.expect_punct(b'(')?;
         let mut params: Vec<Param> = Vec::new();
         let mut end = 0u32;
-        while !self.is(b')') {
-            let token = self.token();
-            let mut param = self.param(list, params.len() as u32)?;
+        while !self.is_punct(b')') {
+            let token = self.current_token();
+            let mut param = self.parse_param(list, params.len() as u32)?;
             param.offset = end.next_multiple_of(param.align);
             end = param.offset.checked_add(param.size).filter(|&end| end <= MAX_PARAMS).ok_or_else(|| {
-                self.semantic(token, format!("parameters of more than {MAX_PARAMS} bytes are not supported"))
+                self.semantic_error(token, format!("parameters of more than {MAX_PARAMS} bytes are not supported"))
             })?;
             params.push(param);
-            if !self.eat(b',') {
+            if !self.eat_punct(b',') {
                 break;
             }
         }
-        self.expect(b')')?;
+        self.expect_punct(b')')?;
         Ok(params)
     }
 
-    fn param(&mut self, list: ParamList, number: u32) -> Parsed<Param> {
+    fn parse_param(&mut self, list: ParamList, number: u32) -> ParseRuleResult<Param> {
         if self.eat_dot(".reg") {
             let ty = self.type_word()?;
-            let token = self.token();
-            let name = self.ident("the name of a parameter")?;
+            let token = self.current_token();
+            let name = self.expect_ident("the name of a parameter")?;
             // A prototype has no registers; there the number only says that the parameter is one.
             let reg = if list == ParamList::Prototype { Reg(number) } else { self.declare_reg(token, ty)? };
             let name = if list == ParamList::Prototype { name } else { &self.body.function.regs[reg.index()].name };
@@ -473,27 +482,27 @@ impl<'s> Parser<'s> {
             return Ok(Param { name: name.into(), ty, align: size, size, ptr: false, offset: 0, reg: Some(reg) });
         }
         if !self.eat_dot(".param") {
-            return Err(self.expected("`.param` or `.reg`"));
+            return Err(self.expected_error("`.param` or `.reg`"));
         }
-        let mut align = self.align()?;
+        let mut align = self.parse_align()?;
         let ty = self.memory_type()?;
-        align = align.or(self.align()?);
+        align = align.or(self.parse_align()?);
         let ptr = self.eat_dot(".ptr");
         if ptr {
             if matches!(self.dot_word(), Some("global" | "shared" | "local" | "const")) {
                 self.advance();
             }
             // The alignment of what it points to.
-            self.align()?;
+            self.parse_align()?;
         }
-        let token = self.token();
-        let name = self.ident("the name of a parameter")?;
+        let token = self.current_token();
+        let name = self.expect_ident("the name of a parameter")?;
         let entity = if list == ParamList::Returns { SymbolKind::Return(number) } else { SymbolKind::Param(number) };
-        let name = if list == ParamList::Prototype { name.into() } else { self.declare(token, entity)? };
-        let (count, _) = self.dimensions()?;
+        let name = if list == ParamList::Prototype { name.into() } else { self.declare_name(token, entity)? };
+        let (count, _) = self.parse_dimensions()?;
         let size = u64::from(ty.bytes()).saturating_mul(count.iter().product());
         let size = u32::try_from(size).ok().filter(|&size| size <= MAX_PARAMS);
-        let Some(size) = size else { return Err(self.semantic(token, "this parameter is too large")) };
+        let Some(size) = size else { return Err(self.semantic_error(token, "this parameter is too large")) };
         Ok(Param { name, ty, align: align.unwrap_or(ty.bytes()), size, ptr, offset: 0, reg: None })
     }
 }
@@ -501,7 +510,7 @@ impl<'s> Parser<'s> {
 /// Bytes of parameters that one function may have.
 const MAX_PARAMS: u32 = 1 << 20;
 
-/// Which list [`Parser::params`] reads.
+/// Which list [`Parser::parse_params`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParamList {
     Params,

@@ -1,12 +1,12 @@
 //! Operands: registers checked against the type an instruction needs, immediates converted to it,
 //! addresses, vectors.
 
-use super::expr::Const;
+use super::expr::Constant;
 use super::scope::SymbolKind;
-use super::{Parsed, Parser};
+use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::Diagnostic;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::names::{special_of, special_type, type_name};
 
 /// How a register's type must agree with an instruction's.
@@ -39,7 +39,7 @@ fn is_integer(ty: Type) -> bool {
     matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
 }
 
-fn fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
+fn width_fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
     if inst == Type::Pred || reg == Type::Pred {
         return inst == reg;
     }
@@ -52,65 +52,65 @@ fn fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
 }
 
 impl<'s> Parser<'s> {
-    pub(super) fn comma(&mut self) -> Parsed<()> {
-        self.expect(b',')
+    pub(super) fn expect_comma(&mut self) -> ParseRuleResult<()> {
+        self.expect_punct(b',')
     }
 
     fn not_declared(&self, token: Token, what: &str) -> Box<Diagnostic> {
         let name = self.text_of(token);
-        match self.body.find(name).is_some() || self.globals.contains_key(name) {
-            true => self.semantic(token, format!("`{name}` is not {what}")),
-            false => self.semantic(token, format!("`{name}` is not declared")),
+        match self.body.find_in_function(name).is_some() || self.globals.contains_key(name) {
+            true => self.semantic_error(token, format!("`{name}` is not {what}")),
+            false => self.semantic_error(token, format!("`{name}` is not declared")),
         }
     }
 
     /// Any register.
-    pub(super) fn any_reg(&mut self) -> Parsed<Reg> {
-        let token = self.token();
-        let name = self.ident("a register")?;
-        match self.body.find(name) {
+    pub(super) fn any_reg(&mut self) -> ParseRuleResult<Reg> {
+        let token = self.current_token();
+        let name = self.expect_ident("a register")?;
+        match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(reg),
             _ => Err(self.not_declared(token, "a register")),
         }
     }
 
     /// A register for a value of type `ty`.
-    pub(super) fn reg_of(&mut self, ty: Type, fit: WidthRule) -> Parsed<Reg> {
-        let token = self.token();
+    pub(super) fn reg_of(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Reg> {
+        let token = self.current_token();
         let reg = self.any_reg()?;
         self.check_reg(token, reg, ty, fit)?;
         Ok(reg)
     }
 
-    fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: WidthRule) -> Parsed<()> {
+    fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: WidthRule) -> ParseRuleResult<()> {
         let have = self.body.reg_type(reg);
-        if fits(ty, have, fit) {
+        if width_fits(ty, have, fit) {
             return Ok(());
         }
         let name = self.text_of(token);
         let message =
             format!("register `{name}` has type `.{}`, which does not fit `.{}` here", type_name(have), type_name(ty));
-        Err(self.semantic(token, message))
+        Err(self.semantic_error(token, message))
     }
 
     /// A destination register.
-    pub(super) fn dst(&mut self, ty: Type) -> Parsed<Reg> {
+    pub(super) fn dst_reg(&mut self, ty: Type) -> ParseRuleResult<Reg> {
         self.reg_of(ty, WidthRule::Exact)
     }
 
     /// A destination register and the comma after it.
-    pub(super) fn dst_comma(&mut self, ty: Type) -> Parsed<Reg> {
-        let reg = self.dst(ty)?;
-        self.comma()?;
+    pub(super) fn dst_comma(&mut self, ty: Type) -> ParseRuleResult<Reg> {
+        let reg = self.dst_reg(ty)?;
+        self.expect_comma()?;
         Ok(reg)
     }
 
     fn is_sink(&self) -> bool {
-        self.kind() == Kind::Ident && self.text() == "_"
+        self.current_kind() == TokenKind::Ident && self.current_text() == "_"
     }
 
     /// A destination register or `_`.
-    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: WidthRule) -> Parsed<Option<Reg>> {
+    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Option<Reg>> {
         if self.is_sink() {
             self.advance();
             return Ok(None);
@@ -119,51 +119,51 @@ impl<'s> Parser<'s> {
     }
 
     /// A source operand.
-    pub(super) fn src(&mut self, ty: Type) -> Parsed<Operand> {
+    pub(super) fn src_operand(&mut self, ty: Type) -> ParseRuleResult<Operand> {
         self.source(ty, WidthRule::Exact, ExtraOperands::RegisterOrConstant)
     }
 
     /// A comma and a source operand.
-    pub(super) fn comma_src(&mut self, ty: Type) -> Parsed<Operand> {
-        self.comma()?;
-        self.src(ty)
+    pub(super) fn comma_src(&mut self, ty: Type) -> ParseRuleResult<Operand> {
+        self.expect_comma()?;
+        self.src_operand(ty)
     }
 
     /// A source operand.
-    pub(super) fn source(&mut self, ty: Type, fit: WidthRule, also: ExtraOperands) -> Parsed<Operand> {
-        let token = self.token();
-        if token.kind != Kind::Ident || self.text() == "WARP_SZ" {
+    pub(super) fn source(&mut self, ty: Type, fit: WidthRule, also: ExtraOperands) -> ParseRuleResult<Operand> {
+        let token = self.current_token();
+        if token.kind != TokenKind::Ident || self.current_text() == "WARP_SZ" {
             let value = self.constant_operand()?;
-            return self.immediate(token, ty, value);
+            return self.immediate_operand(token, ty, value);
         }
-        let name = self.text();
-        match self.body.find(name) {
+        let name = self.current_text();
+        match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => {
                 self.advance();
                 self.check_reg(token, reg, ty, fit)?;
                 return Ok(Operand::Reg(reg));
             }
-            None if name.starts_with('%') => return self.special(ty, also),
+            None if name.starts_with('%') => return self.special_register(ty, also),
             _ => {}
         }
-        match self.symbol(name) {
+        match self.find_symbol(name) {
             Some(symbol)
                 if matches!(also, ExtraOperands::Address | ExtraOperands::AddressOrSpecial) && ty.bits() >= 32 =>
             {
                 self.advance();
-                Ok(Operand::Address(symbol, self.offset()?))
+                Ok(Operand::Address(symbol, self.address_offset()?))
             }
             _ => Err(self.not_declared(token, "a register")),
         }
     }
 
-    fn constant_operand(&mut self) -> Parsed<Const> {
-        if self.at_const() { self.constant() } else { Err(self.expected("an operand")) }
+    fn constant_operand(&mut self) -> ParseRuleResult<Constant> {
+        if self.at_const() { self.parse_constant() } else { Err(self.expected_error("an operand")) }
     }
 
-    fn special(&mut self, ty: Type, also: ExtraOperands) -> Parsed<Operand> {
-        let token = self.token();
-        let name = self.text();
+    fn special_register(&mut self, ty: Type, also: ExtraOperands) -> ParseRuleResult<Operand> {
+        let token = self.current_token();
+        let name = self.current_text();
         self.advance();
         let component = self.dot_word();
         if component.is_some() {
@@ -172,11 +172,13 @@ impl<'s> Parser<'s> {
         let Some(reg) = special_of(name, component) else {
             return Err(match component {
                 None => self.not_declared(token, "a register"),
-                Some(dim) => self.semantic(token, format!("`{name}.{dim}` is not a register")),
+                Some(dim) => self.semantic_error(token, format!("`{name}.{dim}` is not a register")),
             });
         };
         if matches!(also, ExtraOperands::RegisterOrConstant | ExtraOperands::Address) {
-            return Err(self.semantic(token, format!("special register `{name}` can only be read by `mov` and `cvt`")));
+            return Err(
+                self.semantic_error(token, format!("special register `{name}` can only be read by `mov` and `cvt`"))
+            );
         }
         let have = special_type(reg);
         // The three-dimensional ones were 16 bits wide in PTX 1 and may still be read so.
@@ -184,40 +186,45 @@ impl<'s> Parser<'s> {
             return Ok(Operand::Special(reg));
         }
         let message = format!("`{name}` has type `.{}`, which does not fit `.{}` here", type_name(have), type_name(ty));
-        Err(self.semantic(token, message))
+        Err(self.semantic_error(token, message))
     }
 
     /// A constant as an operand of type `ty`.
-    pub(super) fn immediate(&self, token: Token, ty: Type, value: Const) -> Parsed<Operand> {
+    pub(super) fn immediate_operand(&self, token: Token, ty: Type, value: Constant) -> ParseRuleResult<Operand> {
         match (ty, value) {
-            (Type::F32 | Type::B32, Const::F32(bits)) => Ok(Operand::F32(bits)),
-            (Type::F32, Const::F64(bits)) => Ok(Operand::F32((f64::from_bits(bits) as f32).to_bits())),
-            (Type::F64 | Type::B64, Const::F64(bits)) => Ok(Operand::F64(bits)),
-            (Type::F64, Const::F32(bits)) => Ok(Operand::F64(f64::from(f32::from_bits(bits)).to_bits())),
-            (Type::F32 | Type::F64, Const::Int { .. }) => {
-                Err(self.semantic(token, format!("`.{}` needs a floating-point constant", type_name(ty))))
+            (Type::F32 | Type::B32, Constant::F32(bits)) => Ok(Operand::F32(bits)),
+            (Type::F32, Constant::F64(bits)) => Ok(Operand::F32((f64::from_bits(bits) as f32).to_bits())),
+            (Type::F64 | Type::B64, Constant::F64(bits)) => Ok(Operand::F64(bits)),
+            (Type::F64, Constant::F32(bits)) => Ok(Operand::F64(f64::from(f32::from_bits(bits)).to_bits())),
+            (Type::F32 | Type::F64, Constant::Int { .. }) => {
+                Err(self.semantic_error(token, format!("`.{}` needs a floating-point constant", type_name(ty))))
             }
             (Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2, _) => {
-                Err(self.semantic(token, format!("a constant cannot be an operand of type `.{}`", type_name(ty))))
+                Err(self.semantic_error(token, format!("a constant cannot be an operand of type `.{}`", type_name(ty))))
             }
-            (_, Const::Int { value, .. }) => {
+            (_, Constant::Int { value, .. }) => {
                 let bits = if ty == Type::Pred { 32 } else { ty.bits() };
                 if bits < 64 && !(-(1i64 << (bits - 1))..1i64 << bits).contains(&value) {
-                    return Err(self.semantic(token, format!("{value} does not fit `.{}`", type_name(ty))));
+                    return Err(self.semantic_error(token, format!("{value} does not fit `.{}`", type_name(ty))));
                 }
                 Ok(Operand::Int(value))
             }
-            _ => Err(self.semantic(token, format!("a floating-point constant does not fit `.{}`", type_name(ty)))),
+            _ => {
+                Err(self.semantic_error(token, format!("a floating-point constant does not fit `.{}`", type_name(ty))))
+            }
         }
     }
 
     /// A predicate source: `p`, `!p` or a constant.
-    pub(super) fn pred_src(&mut self) -> Parsed<PredSrc> {
-        if matches!(self.kind(), Kind::Int) {
-            return Ok(PredSrc::Const(self.integer()? != 0));
+    pub(super) fn pred_src(&mut self) -> ParseRuleResult<PredSrc> {
+        if matches!(self.current_kind(), TokenKind::Int) {
+            return Ok(PredSrc::Const(self.parse_integer()? != 0));
         }
-        let negated = self.eat(b'!');
-        if self.kind() == Kind::Ident && self.text() == "%pt" && self.body.find("%pt").is_none() {
+        let negated = self.eat_punct(b'!');
+        if self.current_kind() == TokenKind::Ident
+            && self.current_text() == "%pt"
+            && self.body.find_in_function("%pt").is_none()
+        {
             self.advance();
             return Ok(PredSrc::Const(!negated));
         }
@@ -225,92 +232,97 @@ impl<'s> Parser<'s> {
     }
 
     /// A predicate that must be a register, possibly negated.
-    pub(super) fn pred_reg(&mut self) -> Parsed<(Reg, bool)> {
-        let negated = self.eat(b'!');
+    pub(super) fn pred_reg(&mut self) -> ParseRuleResult<(Reg, bool)> {
+        let negated = self.eat_punct(b'!');
         Ok((self.reg_of(Type::Pred, WidthRule::Exact)?, negated))
     }
 
     /// `+4`, `-4`, `+-4`, or nothing.
-    pub(super) fn offset(&mut self) -> Parsed<i64> {
-        match self.kind() {
-            Kind::Punct(b'+') => {
+    pub(super) fn address_offset(&mut self) -> ParseRuleResult<i64> {
+        match self.current_kind() {
+            TokenKind::Punct(b'+') => {
                 self.advance();
-                self.integer()
+                self.parse_integer()
             }
-            Kind::Punct(b'-') => self.integer(),
+            TokenKind::Punct(b'-') => self.parse_integer(),
             _ => Ok(0),
         }
     }
 
     /// `[base + offset]` of a memory operand in `space`.
-    pub(super) fn addr(&mut self, space: Space) -> Parsed<Addr> {
-        self.expect(b'[')?;
-        let token = self.token();
-        let addr = if token.kind == Kind::Ident && !self.at_const() {
-            let name = self.text();
+    pub(super) fn parse_addr(&mut self, space: Space) -> ParseRuleResult<Addr> {
+        self.expect_punct(b'[')?;
+        let token = self.current_token();
+        let addr = if token.kind == TokenKind::Ident && !self.at_const() {
+            let name = self.current_text();
             self.advance();
-            let base = match self.body.find(name) {
+            let base = match self.body.find_in_function(name) {
                 Some(SymbolKind::Reg(reg)) => self.addr_reg(token, reg)?,
                 _ => self.addr_symbol(token, space)?,
             };
-            Addr { base, offset: self.offset()? }
+            Addr { base, offset: self.address_offset()? }
         } else if self.at_const() {
-            Addr { base: AddrBase::Absolute, offset: self.integer()? }
+            Addr { base: AddrBase::Absolute, offset: self.parse_integer()? }
         } else {
-            return Err(self.expected("an address"));
+            return Err(self.expected_error("an address"));
         };
-        self.expect(b']')?;
+        self.expect_punct(b']')?;
         Ok(addr)
     }
 
-    fn addr_reg(&self, token: Token, reg: Reg) -> Parsed<AddrBase> {
+    fn addr_reg(&self, token: Token, reg: Reg) -> ParseRuleResult<AddrBase> {
         let have = self.body.reg_type(reg);
         if matches!(have.bits(), 32 | 64) && !have.is_float() {
             return Ok(AddrBase::Reg(reg));
         }
         let name = self.text_of(token);
-        Err(self.semantic(token, format!("register `{name}` of type `.{}` cannot hold an address", type_name(have))))
+        Err(self
+            .semantic_error(token, format!("register `{name}` of type `.{}` cannot hold an address", type_name(have))))
     }
 
-    fn addr_symbol(&self, token: Token, space: Space) -> Parsed<AddrBase> {
+    fn addr_symbol(&self, token: Token, space: Space) -> ParseRuleResult<AddrBase> {
         let name = self.text_of(token);
-        let Some(symbol) = self.symbol(name) else { return Err(self.not_declared(token, "an address")) };
+        let Some(symbol) = self.find_symbol(name) else { return Err(self.not_declared(token, "an address")) };
         let home = match symbol {
             Symbol::Global(var) => self.module.vars[var.index()].space,
             Symbol::Local(var) => self.body.function.vars[var.index()].space,
             Symbol::Param(_) | Symbol::Return(_) => Space::Param,
-            Symbol::Func(_) => return Err(self.semantic(token, format!("`{name}` is a function, not memory"))),
+            Symbol::Func(_) => return Err(self.semantic_error(token, format!("`{name}` is a function, not memory"))),
         };
         if space != Space::Generic && space != home {
             let space = crate::names::space_name(space);
-            return Err(self.semantic(token, format!("`{name}` is not in the `.{space}` state space")));
+            return Err(self.semantic_error(token, format!("`{name}` is not in the `.{space}` state space")));
         }
         Ok(AddrBase::Symbol(symbol))
     }
 
     /// One register or `{a, _, b}` as destination.
-    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: WidthRule) -> Parsed<Vec<Option<Reg>>> {
-        self.vector(n, |parser| parser.dst_or_sink(ty, fit))
+    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Option<Reg>>> {
+        self.parse_vector(n, |parser| parser.dst_or_sink(ty, fit))
     }
 
     /// One operand or `{a, b}` as source.
-    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: WidthRule) -> Parsed<Vec<Operand>> {
-        self.vector(n, |parser| parser.source(ty, fit, ExtraOperands::RegisterOrConstant))
+    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Operand>> {
+        self.parse_vector(n, |parser| parser.source(ty, fit, ExtraOperands::RegisterOrConstant))
     }
 
-    pub(super) fn vector<T>(&mut self, n: usize, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let token = self.token();
-        if n == 1 && !self.is(b'{') {
+    pub(super) fn parse_vector<T>(
+        &mut self,
+        n: usize,
+        mut one: impl FnMut(&mut Self) -> ParseRuleResult<T>,
+    ) -> ParseRuleResult<Vec<T>> {
+        let token = self.current_token();
+        if n == 1 && !self.is_punct(b'{') {
             return Ok(vec![one(self)?]);
         }
-        self.expect(b'{')?;
+        self.expect_punct(b'{')?;
         let mut elements = vec![one(self)?];
-        while elements.len() <= n && self.eat(b',') {
+        while elements.len() <= n && self.eat_punct(b',') {
             elements.push(one(self)?);
         }
-        self.expect(b'}')?;
+        self.expect_punct(b'}')?;
         if elements.len() != n {
-            return Err(self.semantic(token, format!("a vector of {n} elements is needed here")));
+            return Err(self.semantic_error(token, format!("a vector of {n} elements is needed here")));
         }
         Ok(elements)
     }

@@ -4,7 +4,7 @@
 //! did. So a use makes an entry of its own in the block it stands in; when the block ends, what
 //! was not defined there is handed to the block around it.
 
-use super::{Global, MAX_REGS, Parsed, Parser};
+use super::{GlobalSymbol, MAX_REGS, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::hash::{FxMap, FxSet};
 use crate::lexer::Token;
@@ -21,21 +21,21 @@ pub(super) enum SymbolKind {
     Param(u32),
     Return(u32),
     Proto(ProtoId),
-    /// A `.branchtargets` list: an index into [`Body::branch_lists`].
+    /// A `.branchtargets` list: an index into [`FunctionScope::branch_lists`].
     Branches(u32),
-    /// A `.calltargets` list: an index into [`Body::call_lists`].
+    /// A `.calltargets` list: an index into [`FunctionScope::call_lists`].
     Calls(u32),
 }
 
 /// `%r<10>`: the names `%r0` to `%r9`.
-struct Range<'s> {
+struct RegisterRange<'s> {
     prefix: &'s str,
     count: u32,
     base: u32,
 }
 
-impl Range<'_> {
-    fn find(&self, name: &str) -> Option<u32> {
+impl RegisterRange<'_> {
+    fn find_in_range(&self, name: &str) -> Option<u32> {
         let digits = name.strip_prefix(self.prefix)?.as_bytes();
         if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
             return None;
@@ -52,16 +52,16 @@ impl Range<'_> {
 }
 
 #[derive(Default)]
-struct Block<'s> {
+struct ScopeBlock<'s> {
     names: FxMap<&'s str, SymbolKind>,
-    ranges: Vec<Range<'s>>,
+    ranges: Vec<RegisterRange<'s>>,
     labels: FxMap<&'s str, u32>,
 }
 
-impl Block<'_> {
-    fn find(&self, name: &str) -> Option<SymbolKind> {
+impl ScopeBlock<'_> {
+    fn find_in_block(&self, name: &str) -> Option<SymbolKind> {
         for range in &self.ranges {
-            if let Some(number) = range.find(name) {
+            if let Some(number) = range.find_in_range(name) {
                 return Some(SymbolKind::Reg(Reg(range.base + number)));
             }
         }
@@ -81,43 +81,43 @@ struct LabelEntry<'s> {
 
 /// The function being read.
 #[derive(Default)]
-pub(super) struct Body<'s> {
+pub(super) struct FunctionScope<'s> {
     pub(super) function: Function,
     pub(super) line: Option<SourceLine>,
     pub(super) branch_lists: Vec<Vec<Label>>,
     pub(super) call_lists: Vec<Vec<FuncId>>,
-    blocks: Vec<Block<'s>>,
+    blocks: Vec<ScopeBlock<'s>>,
     labels: Vec<LabelEntry<'s>>,
     /// Every name this function already gave away, except those of `ranges`.
     taken: FxSet<Box<str>>,
-    ranges: Vec<Range<'s>>,
+    ranges: Vec<RegisterRange<'s>>,
     suffixes: FxMap<&'s str, u32>,
 }
 
-impl<'s> Body<'s> {
+impl<'s> FunctionScope<'s> {
     pub(super) fn new() -> Self {
-        Body { blocks: vec![Block::default()], ..Body::default() }
+        FunctionScope { blocks: vec![ScopeBlock::default()], ..FunctionScope::default() }
     }
 
-    pub(super) fn depth(&self) -> usize {
+    pub(super) fn nesting_depth(&self) -> usize {
         self.blocks.len()
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<SymbolKind> {
-        self.blocks.iter().rev().find_map(|block| block.find(name))
+    pub(super) fn find_in_function(&self, name: &str) -> Option<SymbolKind> {
+        self.blocks.iter().rev().find_map(|block| block.find_in_block(name))
     }
 
     fn is_taken(&self, name: &str) -> bool {
-        self.taken.contains(name) || self.ranges.iter().any(|range| range.find(name).is_some())
+        self.taken.contains(name) || self.ranges.iter().any(|range| range.find_in_range(name).is_some())
     }
 
     pub(super) fn reg_type(&self, reg: Reg) -> Type {
         self.function.regs.get(reg.index()).map_or(Type::Pred, |decl| decl.ty)
     }
 
-    fn bind(&mut self, name: &'s str, entity: SymbolKind) -> bool {
+    fn bind_name(&mut self, name: &'s str, entity: SymbolKind) -> bool {
         let Some(block) = self.blocks.last_mut() else { return false };
-        if block.find(name).is_some() {
+        if block.find_in_block(name).is_some() {
             return false;
         }
         block.names.insert(name, entity);
@@ -126,11 +126,11 @@ impl<'s> Body<'s> {
 }
 
 impl<'s> Parser<'s> {
-    pub(super) fn open_block(&mut self) -> Parsed<()> {
+    pub(super) fn open_block(&mut self) -> ParseRuleResult<()> {
         if self.body.blocks.len() >= MAX_NESTING {
-            return Err(self.expected("fewer nested blocks"));
+            return Err(self.expected_error("fewer nested blocks"));
         }
-        self.body.blocks.push(Block::default());
+        self.body.blocks.push(ScopeBlock::default());
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The name to keep for `name`: itself, or with a suffix if the function has it already.
-    fn unique(&mut self, name: &'s str) -> Box<str> {
+    fn unique_name(&mut self, name: &'s str) -> Box<str> {
         if !self.body.is_taken(name) {
             self.body.taken.insert(name.into());
             return name.into();
@@ -165,47 +165,47 @@ impl<'s> Parser<'s> {
         }
     }
 
-    pub(super) fn check_name(&self, token: Token) -> Parsed<()> {
+    pub(super) fn check_name(&self, token: Token) -> ParseRuleResult<()> {
         match self.text_of(token) {
-            word @ ("_" | "WARP_SZ") => Err(self.semantic(token, format!("`{word}` cannot be declared"))),
+            word @ ("_" | "WARP_SZ") => Err(self.semantic_error(token, format!("`{word}` cannot be declared"))),
             _ => Ok(()),
         }
     }
 
-    fn duplicate(&self, token: Token) -> Box<crate::diag::Diagnostic> {
-        self.semantic(token, format!("`{}` is declared twice in this scope", self.text_of(token)))
+    fn duplicate_error(&self, token: Token) -> Box<crate::diag::Diagnostic> {
+        self.semantic_error(token, format!("`{}` is declared twice in this scope", self.text_of(token)))
     }
 
     /// Binds a name of the current block and returns the unique name to keep for it.
-    pub(super) fn declare(&mut self, token: Token, entity: SymbolKind) -> Parsed<Box<str>> {
+    pub(super) fn declare_name(&mut self, token: Token, entity: SymbolKind) -> ParseRuleResult<Box<str>> {
         self.check_name(token)?;
         let name = self.text_of(token);
-        if !self.body.bind(name, entity) {
-            return Err(self.duplicate(token));
+        if !self.body.bind_name(name, entity) {
+            return Err(self.duplicate_error(token));
         }
-        Ok(self.unique(name))
+        Ok(self.unique_name(name))
     }
 
     /// Declares one register.
-    pub(super) fn declare_reg(&mut self, token: Token, ty: Type) -> Parsed<Reg> {
+    pub(super) fn declare_reg(&mut self, token: Token, ty: Type) -> ParseRuleResult<Reg> {
         self.count_regs(token, 1)?;
         let reg = Reg(self.body.function.regs.len() as u32);
-        let name = self.declare(token, SymbolKind::Reg(reg))?;
+        let name = self.declare_name(token, SymbolKind::Reg(reg))?;
         self.body.function.regs.push(RegDecl { name, ty });
         Ok(reg)
     }
 
-    fn count_regs(&mut self, token: Token, count: u32) -> Parsed<()> {
+    fn count_regs(&mut self, token: Token, count: u32) -> ParseRuleResult<()> {
         self.n_regs += count as usize;
         if self.n_regs <= MAX_REGS {
             return Ok(());
         }
         self.n_regs -= count as usize;
-        Err(self.semantic(token, format!("more than {MAX_REGS} registers are not supported")))
+        Err(self.semantic_error(token, format!("more than {MAX_REGS} registers are not supported")))
     }
 
     /// Declares `prefix<count>`.
-    pub(super) fn declare_regs(&mut self, token: Token, count: u32, ty: Type) -> Parsed<()> {
+    pub(super) fn declare_regs(&mut self, token: Token, count: u32, ty: Type) -> ParseRuleResult<()> {
         self.check_name(token)?;
         self.count_regs(token, count)?;
         let prefix = self.text_of(token);
@@ -220,24 +220,24 @@ impl<'s> Parser<'s> {
             let _ = write!(text, "{number}");
             let mut name: Box<str> = text.as_str().into();
             if clash {
-                if self.body.blocks.last().is_some_and(|block| block.find(&name).is_some()) {
+                if self.body.blocks.last().is_some_and(|block| block.find_in_block(&name).is_some()) {
                     self.body.function.regs.truncate(base as usize);
-                    return Err(self.duplicate(token));
+                    return Err(self.duplicate_error(token));
                 }
                 name = self.unique_copy(name);
             }
             self.body.function.regs.push(RegDecl { name, ty });
         }
         if !clash {
-            self.body.ranges.push(Range { prefix, count, base });
+            self.body.ranges.push(RegisterRange { prefix, count, base });
         }
         if let Some(block) = self.body.blocks.last_mut() {
-            block.ranges.push(Range { prefix, count, base });
+            block.ranges.push(RegisterRange { prefix, count, base });
         }
         Ok(())
     }
 
-    /// [`Self::unique`] for a name that is not in the text.
+    /// [`Self::unique_name`] for a name that is not in the text.
     fn unique_copy(&mut self, name: Box<str>) -> Box<str> {
         let mut candidate = name.clone();
         let mut number = 0;
@@ -262,13 +262,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Defines the label `token` before the next statement.
-    pub(super) fn define_label(&mut self, token: Token) -> Parsed<()> {
+    pub(super) fn define_label(&mut self, token: Token) -> ParseRuleResult<()> {
         self.check_name(token)?;
         let label = self.use_label(token);
         let position = self.body.function.body.len() as u32;
         let Some(entry) = self.body.labels.get_mut(label.index()) else { return Ok(()) };
         if entry.target.is_some() {
-            return Err(self.duplicate(token));
+            return Err(self.duplicate_error(token));
         }
         entry.target = Some(position);
         entry.defined_at = token.start;
@@ -285,11 +285,11 @@ impl<'s> Parser<'s> {
         for i in order {
             let entry = &entries[i];
             if entry.target.is_none() {
-                let error = self.semantic(entry.used_at, format!("label `{}` is not defined", entry.name));
-                self.report(error);
+                let error = self.semantic_error(entry.used_at, format!("label `{}` is not defined", entry.name));
+                self.report_diagnostic(error);
             }
             numbers[i] = self.body.function.labels.len() as u32;
-            let name = self.unique(entry.name);
+            let name = self.unique_name(entry.name);
             self.body.function.labels.push(name);
             self.body.function.label_targets.push(entry.target.unwrap_or(0));
         }
@@ -311,15 +311,15 @@ impl<'s> Parser<'s> {
     }
 
     /// What an address or a `mov` can name, if `name` is such a thing.
-    pub(super) fn symbol(&self, name: &str) -> Option<Symbol> {
-        match self.body.find(name) {
+    pub(super) fn find_symbol(&self, name: &str) -> Option<Symbol> {
+        match self.body.find_in_function(name) {
             Some(SymbolKind::Var(var)) => Some(Symbol::Local(var)),
             Some(SymbolKind::Param(number)) => Some(Symbol::Param(number)),
             Some(SymbolKind::Return(number)) => Some(Symbol::Return(number)),
             Some(_) => None,
             None => match self.globals.get(name) {
-                Some(Global::Var(var)) => Some(Symbol::Global(*var)),
-                Some(Global::Func(func)) => Some(Symbol::Func(*func)),
+                Some(GlobalSymbol::Var(var)) => Some(Symbol::Global(*var)),
+                Some(GlobalSymbol::Func(func)) => Some(Symbol::Func(*func)),
                 None => None,
             },
         }

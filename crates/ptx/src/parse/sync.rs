@@ -1,4 +1,4 @@
-//! `mbarrier` objects and copies that complete on them, vector atomics, and what a cluster of one
+//! `parse_mbarrier` objects and copies that complete on them, vector atomics, and what a cluster of one
 //! block answers by itself.
 //!
 //! A device of compute capability 8.0 has no clusters, so a block is a cluster of its own: shared
@@ -6,163 +6,168 @@
 
 use super::inst::Modifiers;
 use super::operand::{ExtraOperands, WidthRule};
-use super::{Parsed, Parser};
+use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::names::{atom_of, scope_of, space_of};
 use Type::*;
 
 impl<'s> Parser<'s> {
-    pub(super) fn mbarrier(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        match m.words().first() {
+    pub(super) fn parse_mbarrier(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        match m.all_words().first() {
             Some(&"pending_count") => self.mbarrier_pending(m),
             Some(&("test_wait" | "try_wait")) => self.mbarrier_wait(m),
             Some(&("arrive" | "arrive_drop")) => self.mbarrier_arrive(m),
             Some(&("init" | "inval")) => self.mbarrier_make(m),
             Some(&("expect_tx" | "complete_tx")) => self.mbarrier_bytes(m),
-            _ => Err(m.refuse()),
+            _ => Err(m.invalid_combination()),
         }
     }
 
     /// `.shared{::cta,::cluster}` or nothing, and `.b64`, which end the modifiers.
-    fn mbarrier_space(&mut self, m: &mut Modifiers<'s>) -> Parsed<Space> {
-        let space = m.pick(space_of).unwrap_or(Space::Generic);
+    fn mbarrier_space(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Space> {
+        let space = m.take_first(space_of).unwrap_or(Space::Generic);
         m.ty_in(&[B64])?;
         if !matches!(space, Space::Generic | Space::Shared) {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        m.done()?;
+        m.check_all_taken()?;
         Ok(space)
     }
 
     /// `.sem.scope`, both or neither. All are executed alike.
-    fn mbarrier_order(&self, m: &mut Modifiers<'s>, sems: &[&str]) -> Parsed<()> {
-        let sem = m.pick(|word| sems.contains(&word).then_some(()));
-        let scope = m.pick(|word| scope_of(word).filter(|s| matches!(s, Scope::Cta | Scope::Cluster)));
-        if sem.is_some() != scope.is_some() { Err(m.refuse()) } else { Ok(()) }
+    fn mbarrier_order(&self, m: &mut Modifiers<'s>, sems: &[&str]) -> ParseRuleResult<()> {
+        let sem = m.take_first(|word| sems.contains(&word).then_some(()));
+        let scope =
+            m.take_first(|word| scope_of(word).filter(|s| matches!(s, MemoryScope::Cta | MemoryScope::Cluster)));
+        if sem.is_some() != scope.is_some() { Err(m.invalid_combination()) } else { Ok(()) }
     }
 
-    fn mbarrier_pending(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        m.has("pending_count");
+    fn mbarrier_pending(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        m.take_word("pending_count");
         m.ty_in(&[B64])?;
-        m.done()?;
+        m.check_all_taken()?;
         let dst = self.dst_comma(B32)?;
-        let a = self.src(B64)?;
+        let a = self.src_operand(B64)?;
         Ok(Inst::Unary { op: UnaryOp::PendingCount, ty: B64, mods: FpMods::default(), dst, a })
     }
 
-    fn mbarrier_make(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let init = m.has("init");
+    fn mbarrier_make(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let init = m.take_word("init");
         if !init {
-            m.has("inval");
+            m.take_word("inval");
         }
         let space = self.mbarrier_space(m)?;
-        let addr = self.addr(space)?;
+        let addr = self.parse_addr(space)?;
         let op = if init { MbarrierOp::Init } else { MbarrierOp::Inval };
         let a = if init { Some(self.comma_src(B32)?) } else { None };
         Ok(Inst::Mbarrier { op, space, dst: None, addr, a, b: None })
     }
 
-    fn mbarrier_bytes(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let op = if m.has("expect_tx") { MbarrierOp::ExpectTx } else { MbarrierOp::CompleteTx };
-        m.has("complete_tx");
+    fn mbarrier_bytes(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let op = if m.take_word("expect_tx") { MbarrierOp::ExpectTx } else { MbarrierOp::CompleteTx };
+        m.take_word("complete_tx");
         self.mbarrier_order(m, &["relaxed"])?;
         let space = self.mbarrier_space(m)?;
-        let addr = self.addr(space)?;
+        let addr = self.parse_addr(space)?;
         Ok(Inst::Mbarrier { op, space, dst: None, addr, a: Some(self.comma_src(B32)?), b: None })
     }
 
-    fn mbarrier_arrive(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let drop = m.has("arrive_drop");
+    fn mbarrier_arrive(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let drop = m.take_word("arrive_drop");
         if !drop {
-            m.has("arrive");
+            m.take_word("arrive");
         }
-        let expect = m.has("expect_tx");
-        let no_complete = !expect && m.has("noComplete");
+        let expect = m.take_word("expect_tx");
+        let no_complete = !expect && m.take_word("noComplete");
         self.mbarrier_order(m, &["release", "relaxed"])?;
         let space = self.mbarrier_space(m)?;
         let dst = self.dst_or_sink(B64, WidthRule::Exact)?;
-        self.comma()?;
-        let addr = self.addr(space)?;
-        let counted = expect || no_complete || self.is(b',');
+        self.expect_comma()?;
+        let addr = self.parse_addr(space)?;
+        let counted = expect || no_complete || self.is_punct(b',');
         let a = if counted { Some(self.comma_src(B32)?) } else { None };
         let op = if expect { MbarrierOp::ArriveExpectTx { drop } } else { MbarrierOp::Arrive { drop, no_complete } };
         Ok(Inst::Mbarrier { op, space, dst, addr, a, b: None })
     }
 
-    fn mbarrier_wait(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let may_block = m.has("try_wait");
+    fn mbarrier_wait(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let may_block = m.take_word("try_wait");
         if !may_block {
-            m.has("test_wait");
+            m.take_word("test_wait");
         }
-        let parity = m.has("parity");
+        let parity = m.take_word("parity");
         self.mbarrier_order(m, &["acquire", "relaxed"])?;
         let space = self.mbarrier_space(m)?;
         let dst = self.dst_comma(Pred)?;
-        let addr = self.addr(space)?;
+        let addr = self.parse_addr(space)?;
         let a = self.comma_src(if parity { B32 } else { B64 })?;
-        let b = if may_block && self.is(b',') { Some(self.comma_src(B32)?) } else { None };
+        let b = if may_block && self.is_punct(b',') { Some(self.comma_src(B32)?) } else { None };
         Ok(Inst::Mbarrier { op: MbarrierOp::Wait { may_block, parity }, space, dst: Some(dst), addr, a: Some(a), b })
     }
 
     /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [a]`
-    pub(super) fn cp_async_arrive(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let known = m.has("async") && m.has("mbarrier") && m.has("arrive");
+    pub(super) fn cp_async_arrive(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let known = m.take_word("async") && m.take_word("mbarrier") && m.take_word("arrive");
         if !known {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        let op = MbarrierOp::CopiesArrive { noinc: m.has("noinc") };
+        let op = MbarrierOp::CopiesArrive { noinc: m.take_word("noinc") };
         let space = self.mbarrier_space(m)?;
-        Ok(Inst::Mbarrier { op, space, dst: None, addr: self.addr(space)?, a: None, b: None })
+        Ok(Inst::Mbarrier { op, space, dst: None, addr: self.parse_addr(space)?, a: None, b: None })
     }
 
     /// `cp.async.bulk...` and `cp.reduce.async.bulk...` of plain bytes; those of tensors, to several
     /// blocks and under a mask of bytes are for devices that have clusters.
-    pub(super) fn bulk(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        if m.words().iter().any(|w| w.starts_with("tensor") || w.starts_with("multicast") || *w == "cp_mask") {
-            return self.other(m);
+    pub(super) fn parse_bulk(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        if m.all_words().iter().any(|w| w.starts_with("tensor") || w.starts_with("multicast") || *w == "cp_mask") {
+            return self.parse_unsupported(m);
         }
-        let reduces = m.has("reduce");
-        if !(m.has("async") && m.has("bulk")) {
-            return Err(m.refuse());
+        let reduces = m.take_word("reduce");
+        if !(m.take_word("async") && m.take_word("bulk")) {
+            return Err(m.invalid_combination());
         }
-        match m.words() {
+        match m.all_words() {
             ["async", "bulk", "commit_group"] => return Ok(Inst::BulkCommit),
-            ["async", "bulk", "wait_group"] => return Ok(Inst::BulkWait { n: self.unsigned()?, read: false }),
-            ["async", "bulk", "wait_group", "read"] => return Ok(Inst::BulkWait { n: self.unsigned()?, read: true }),
+            ["async", "bulk", "wait_group"] => return Ok(Inst::BulkWait { n: self.parse_unsigned()?, read: false }),
+            ["async", "bulk", "wait_group", "read"] => {
+                return Ok(Inst::BulkWait { n: self.parse_unsigned()?, read: true });
+            }
             ["async", "bulk", "prefetch", ..] => return self.bulk_prefetch(m),
             _ => {}
         }
-        let (Some(to), Some(from)) = (m.pick(space_of), m.pick(space_of)) else { return Err(m.refuse()) };
-        let signals = m.has("mbarrier::complete_tx::bytes");
+        let (Some(to), Some(from)) = (m.take_first(space_of), m.take_first(space_of)) else {
+            return Err(m.invalid_combination());
+        };
+        let signals = m.take_word("mbarrier::complete_tx::bytes");
         let fine = match (to, from) {
             (Space::Shared, Space::Global) => signals && !reduces,
             (Space::Shared, Space::Shared) => signals,
-            (Space::Global, Space::Shared) => !signals && m.has("bulk_group"),
+            (Space::Global, Space::Shared) => !signals && m.take_word("bulk_group"),
             _ => false,
         };
         if !fine {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        let hint = m.has("L2::cache_hint");
+        let hint = m.take_word("L2::cache_hint");
         let reduce = if reduces { Some(self.bulk_operation(m, to)?) } else { None };
-        m.done()?;
-        let dst = self.addr(to)?;
-        self.comma()?;
-        let src = self.addr(from)?;
+        m.check_all_taken()?;
+        let dst = self.parse_addr(to)?;
+        self.expect_comma()?;
+        let src = self.parse_addr(from)?;
         let size = self.comma_src(U32)?;
         let mut barrier = None;
         if signals {
-            self.comma()?;
-            barrier = Some(self.addr(Space::Shared)?);
+            self.expect_comma()?;
+            barrier = Some(self.parse_addr(Space::Shared)?);
         }
         self.cache_policy(hint)?;
         Ok(Inst::BulkCopy { to, from, dst, src, size, barrier, reduce })
     }
 
-    fn bulk_operation(&mut self, m: &mut Modifiers<'s>, to: Space) -> Parsed<(AtomOp, Type)> {
-        let op = m.need("an operation", atom_of)?;
-        let noftz = m.has("noftz");
-        let ty = m.ty()?;
+    fn bulk_operation(&mut self, m: &mut Modifiers<'s>, to: Space) -> ParseRuleResult<(AtomOp, Type)> {
+        let op = m.take_required("an operation", atom_of)?;
+        let noftz = m.take_word("noftz");
+        let ty = m.take_type()?;
         let half = matches!(ty, F16 | BF16);
         let global = to == Space::Global;
         let fine = match op {
@@ -173,38 +178,46 @@ impl<'s> Parser<'s> {
             AtomOp::Inc | AtomOp::Dec => ty == U32,
             AtomOp::Exch | AtomOp::Cas => false,
         };
-        if fine && noftz == (half && op == AtomOp::Add) { Ok((op, ty)) } else { Err(m.refuse()) }
+        if fine && noftz == (half && op == AtomOp::Add) { Ok((op, ty)) } else { Err(m.invalid_combination()) }
     }
 
     /// `cp.async.bulk.prefetch.L2.global [a], size`: a hint.
-    fn bulk_prefetch(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        let known = m.has("prefetch") && m.has("L2") && m.pick(space_of) == Some(Space::Global);
-        let hint = m.has("L2::cache_hint");
+    fn bulk_prefetch(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let known = m.take_word("prefetch") && m.take_word("L2") && m.take_first(space_of) == Some(Space::Global);
+        let hint = m.take_word("L2::cache_hint");
         if !known {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        m.done()?;
-        let addr = self.addr(Space::Global)?;
+        m.check_all_taken()?;
+        let addr = self.parse_addr(Space::Global)?;
         self.comma_src(U32)?;
         self.cache_policy(hint)?;
         Ok(Inst::Prefetch { space: Space::Global, addr })
     }
 
     /// `atom` and `red` of 2, 4 or 8 elements in global memory. Each element is atomic by itself.
-    pub(super) fn atom_vector(&mut self, m: &mut Modifiers<'s>, returns: bool) -> Parsed<Inst> {
-        let sem = m.pick(super::memory::sem_of).unwrap_or(Sem::Relaxed);
-        let scope = m.pick(scope_of).unwrap_or(Scope::Gpu);
-        let space = m.pick(space_of).unwrap_or(Space::Generic);
-        let op = m.need("an operation", atom_of)?;
-        let noftz = m.has("noftz");
-        let hint = m.has("L2::cache_hint");
-        let n = m.need("a number of elements", |w| ["v2", "v4", "v8"].iter().position(|&v| v == w).map(|i| 2 << i))?;
-        let ty = m.ty()?;
+    pub(super) fn atom_vector(&mut self, m: &mut Modifiers<'s>, returns: bool) -> ParseRuleResult<Inst> {
+        let sem = m.take_first(super::memory::sem_of).unwrap_or(MemorySemantics::Relaxed);
+        let scope = m.take_first(scope_of).unwrap_or(MemoryScope::Gpu);
+        let space = m.take_first(space_of).unwrap_or(Space::Generic);
+        let op = m.take_required("an operation", atom_of)?;
+        let noftz = m.take_word("noftz");
+        let hint = m.take_word("L2::cache_hint");
+        let n = m.take_required("a number of elements", |w| {
+            ["v2", "v4", "v8"].iter().position(|&v| v == w).map(|i| 2 << i)
+        })?;
+        let ty = m.take_type()?;
         let half = matches!(ty, F16 | F16x2 | BF16 | BF16x2);
         let ordered = if returns {
-            matches!(sem, Sem::Relaxed | Sem::Acquire | Sem::Release | Sem::AcqRel)
+            matches!(
+                sem,
+                MemorySemantics::Relaxed
+                    | MemorySemantics::Acquire
+                    | MemorySemantics::Release
+                    | MemorySemantics::AcqRel
+            )
         } else {
-            matches!(sem, Sem::Relaxed | Sem::Release)
+            matches!(sem, MemorySemantics::Relaxed | MemorySemantics::Release)
         };
         let fine = match op {
             AtomOp::Add => ty == F32 || half,
@@ -213,26 +226,26 @@ impl<'s> Parser<'s> {
         };
         let bytes = ty.bytes() as usize * n;
         if !fine || !ordered || noftz != half || bytes > 16 || !matches!(space, Space::Generic | Space::Global) {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        m.done()?;
+        m.check_all_taken()?;
         let mut dsts = None;
         if returns {
             dsts = Some(self.vector_dst(ty, n, WidthRule::Exact)?);
-            self.comma()?;
+            self.expect_comma()?;
         }
-        let addr = self.addr(space)?;
-        self.comma()?;
+        let addr = self.parse_addr(space)?;
+        self.expect_comma()?;
         let srcs = self.vector_src(ty, n, WidthRule::Exact)?;
         self.cache_policy(hint)?;
         Ok(Inst::AtomVector { space, op, ty, sem, scope, dsts, addr, srcs })
     }
 
     /// `mapa{.shared::cluster}.type d, a, rank`: `a` itself, for there is only rank 0.
-    pub(super) fn mapa(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        m.has("shared::cluster");
+    pub(super) fn parse_mapa(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        m.take_word("shared::cluster");
         let ty = m.ty_in(&[U32, U64])?;
-        m.done()?;
+        m.check_all_taken()?;
         let dst = self.dst_comma(ty)?;
         let src = self.source(ty, WidthRule::Exact, ExtraOperands::Address)?;
         self.comma_src(U32)?;
@@ -240,10 +253,10 @@ impl<'s> Parser<'s> {
     }
 
     /// `getctarank{.shared::cluster}.type d, a`: 0.
-    pub(super) fn getctarank(&mut self, m: &mut Modifiers<'s>) -> Parsed<Inst> {
-        m.has("shared::cluster");
+    pub(super) fn parse_getctarank(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        m.take_word("shared::cluster");
         let ty = m.ty_in(&[U32, U64])?;
-        m.done()?;
+        m.check_all_taken()?;
         let dst = self.dst_comma(U32)?;
         self.source(ty, WidthRule::Exact, ExtraOperands::Address)?;
         Ok(Inst::Mov { ty: U32, dst, src: Operand::Int(0) })

@@ -1,7 +1,7 @@
 //! Video instructions (`vadd`, `vmad`, `vset2`, `vabsdiff4`, ...).
 
 use super::inst::Modifiers;
-use super::{Parsed, Parser};
+use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::names::cmp_of;
 use Type::*;
@@ -55,85 +55,89 @@ fn mask_of(word: &str, lanes: u8) -> Option<u8> {
 
 impl<'s> Parser<'s> {
     /// `vop`, `vop2`, `vop4`; `opcode` without the `v`.
-    pub(super) fn video(&mut self, m: &mut Modifiers<'s>, opcode: &str) -> Parsed<Inst> {
+    pub(super) fn parse_video(&mut self, m: &mut Modifiers<'s>, opcode: &str) -> ParseRuleResult<Inst> {
         let (name, lanes) = match opcode.as_bytes().last() {
             Some(b'2') => (&opcode[..opcode.len() - 1], 2),
             Some(b'4') => (&opcode[..opcode.len() - 1], 4),
             _ => (opcode, 1),
         };
-        let Some(op) = op_of(name) else { return Err(m.refuse()) };
+        let Some(op) = op_of(name) else { return Err(m.invalid_combination()) };
         let simd_only = op == VideoOp::Avg;
         let scalar_only = matches!(op, VideoOp::Shl { .. } | VideoOp::Shr { .. } | VideoOp::Mad { .. });
         if (simd_only && lanes == 1) || (scalar_only && lanes > 1) {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
         let mut v = self.video_types(m, op, lanes)?;
         if !matches!(op, VideoOp::Set(_)) {
-            v.sat = m.has("sat");
+            v.sat = m.take_word("sat");
         }
         match &mut v.op {
-            VideoOp::Set(cmp) => *cmp = m.need("a comparison", |w| cmp_of(w).filter(|&c| ordered(c)))?,
+            VideoOp::Set(cmp) => {
+                *cmp = m.take_required("a comparison", |w| cmp_of(w).filter(|&c| is_ordered_comparison(c)))?
+            }
             VideoOp::Shl { wrap } | VideoOp::Shr { wrap } => {
-                *wrap = m.need("a mode", |w| ["clamp", "wrap"].iter().position(|&x| x == w))? == 1;
+                *wrap = m.take_required("a mode", |w| ["clamp", "wrap"].iter().position(|&x| x == w))? == 1;
                 if v.bty != U32 {
-                    return Err(m.refuse());
+                    return Err(m.invalid_combination());
                 }
             }
             VideoOp::Mad { plus_one, shift, .. } => {
-                *plus_one = m.has("po");
-                *shift = m.pick(|w| ["shr7", "shr15"].iter().position(|&x| x == w)).map_or(0, |i| [7, 15][i]);
-                m.done_unordered()?;
+                *plus_one = m.take_word("po");
+                *shift = m.take_first(|w| ["shr7", "shr15"].iter().position(|&x| x == w)).map_or(0, |i| [7, 15][i]);
+                m.check_all_taken_unordered()?;
                 return self.video_mad(v);
             }
             _ => {}
         }
         v.merge = match () {
-            () if m.has("add") => VideoMerge::Add,
-            () if lanes == 1 && m.has("min") => VideoMerge::Min,
-            () if lanes == 1 && m.has("max") => VideoMerge::Max,
+            () if m.take_word("add") => VideoMerge::Add,
+            () if lanes == 1 && m.take_word("min") => VideoMerge::Min,
+            () if lanes == 1 && m.take_word("max") => VideoMerge::Max,
             () => VideoMerge::None,
         };
         if lanes > 1 && v.sat && v.merge == VideoMerge::Add {
-            return Err(m.refuse());
+            return Err(m.invalid_combination());
         }
-        m.done_unordered()?;
+        m.check_all_taken_unordered()?;
         self.video_operands(m, v)
     }
 
-    fn video_types(&mut self, m: &mut Modifiers<'s>, op: VideoOp, lanes: u8) -> Parsed<Video> {
-        const WORDS: &[Type] = &[U32, S32];
-        let dty = if matches!(op, VideoOp::Set(_)) { U32 } else { m.ty_in(WORDS)? };
-        let (aty, bty) = (m.ty_in(WORDS)?, m.ty_in(WORDS)?);
+    fn video_types(&mut self, m: &mut Modifiers<'s>, op: VideoOp, lanes: u8) -> ParseRuleResult<Video> {
+        const VIDEO_WORD_TYPES: &[Type] = &[U32, S32];
+        let dty = if matches!(op, VideoOp::Set(_)) { U32 } else { m.ty_in(VIDEO_WORD_TYPES)? };
+        let (aty, bty) = (m.ty_in(VIDEO_WORD_TYPES)?, m.ty_in(VIDEO_WORD_TYPES)?);
         let (a, b) = (Video::default_elements(lanes, false), Video::default_elements(lanes, true));
         Ok(Video { op, lanes, dty, aty, bty, sat: false, merge: VideoMerge::None, d: 0, a, b })
     }
 
     /// A word after the operand that was just read.
-    fn selector(&mut self) -> Option<&'s str> {
+    fn take_selector(&mut self) -> Option<&'s str> {
         let word = self.dot_word()?;
         self.advance();
         Some(word)
     }
 
     /// A source operand of a video instruction and what is read of it.
-    fn video_source(&mut self, m: &Modifiers<'s>, lanes: u8, elements: &mut u16) -> Parsed<Operand> {
-        self.comma()?;
-        let operand = self.src(B32)?;
-        if let Some(word) = self.selector() {
+    fn video_source(&mut self, m: &Modifiers<'s>, lanes: u8, elements: &mut u16) -> ParseRuleResult<Operand> {
+        self.expect_comma()?;
+        let operand = self.src_operand(B32)?;
+        if let Some(word) = self.take_selector() {
             let known = if lanes == 1 { part_of(word).map(u16::from) } else { elements_of(word, lanes) };
-            *elements = known.ok_or_else(|| m.refuse())?;
+            *elements = known.ok_or_else(|| m.invalid_combination())?;
         }
         Ok(operand)
     }
 
-    fn video_operands(&mut self, m: &Modifiers<'s>, mut v: Video) -> Parsed<Inst> {
-        let dst = self.dst(B32)?;
+    fn video_operands(&mut self, m: &Modifiers<'s>, mut v: Video) -> ParseRuleResult<Inst> {
+        let dst = self.dst_reg(B32)?;
         let all = (1u8 << v.lanes) - 1;
-        let selected = self.selector();
+        let selected = self.take_selector();
         v.d = match selected {
-            Some(word) if v.lanes == 1 && v.merge == VideoMerge::None => part_of(word).ok_or_else(|| m.refuse())?,
-            Some(word) if v.lanes > 1 => mask_of(word, v.lanes).ok_or_else(|| m.refuse())?,
-            Some(_) => return Err(m.refuse()),
+            Some(word) if v.lanes == 1 && v.merge == VideoMerge::None => {
+                part_of(word).ok_or_else(|| m.invalid_combination())?
+            }
+            Some(word) if v.lanes > 1 => mask_of(word, v.lanes).ok_or_else(|| m.invalid_combination())?,
+            Some(_) => return Err(m.invalid_combination()),
             None if v.lanes > 1 => all,
             None => 0,
         };
@@ -148,30 +152,31 @@ impl<'s> Parser<'s> {
         Ok(Inst::Video { video: v, dst, a, b, c })
     }
 
-    fn video_mad(&mut self, mut v: Video) -> Parsed<Inst> {
-        let dst = self.dst(B32)?;
+    fn video_mad(&mut self, mut v: Video) -> ParseRuleResult<Inst> {
+        let dst = self.dst_reg(B32)?;
         let mut negated = [false; 3];
         let mut operands = [Operand::Int(0); 3];
         let mut parts = [0; 3];
         for i in 0..3 {
-            self.comma()?;
+            self.expect_comma()?;
             // A minus before a register, not before a number.
-            negated[i] = self.is(b'-') && self.kind_at(1) == crate::lexer::Kind::Ident && self.eat(b'-');
-            operands[i] = self.src(B32)?;
+            negated[i] =
+                self.is_punct(b'-') && self.kind_at(1) == crate::lexer::TokenKind::Ident && self.eat_punct(b'-');
+            operands[i] = self.src_operand(B32)?;
             if i < 2
-                && let Some(word) = self.selector()
+                && let Some(word) = self.take_selector()
             {
-                let token = self.token();
-                parts[i] =
-                    part_of(word).ok_or_else(|| self.semantic(token, format!("`.{word}` is no part of a word")))?;
+                let token = self.current_token();
+                parts[i] = part_of(word)
+                    .ok_or_else(|| self.semantic_error(token, format!("`.{word}` is no part of a word")))?;
             }
         }
-        let token = self.token();
+        let token = self.current_token();
         if let VideoOp::Mad { negate_product, negate_c, plus_one, .. } = &mut v.op {
             *negate_product = negated[0] != negated[1];
             *negate_c = negated[2];
             if *plus_one && negated.contains(&true) || *negate_product && *negate_c {
-                return Err(self.semantic(token, "operands of this `vmad` cannot be negated".to_string()));
+                return Err(self.semantic_error(token, "operands of this `vmad` cannot be negated".to_string()));
             }
         }
         (v.a, v.b) = (u16::from(parts[0]), u16::from(parts[1]));
@@ -180,6 +185,6 @@ impl<'s> Parser<'s> {
     }
 }
 
-fn ordered(cmp: CmpOp) -> bool {
+fn is_ordered_comparison(cmp: CmpOp) -> bool {
     matches!(cmp, CmpOp::Eq | CmpOp::Ne | CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge)
 }

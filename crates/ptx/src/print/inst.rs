@@ -5,39 +5,39 @@ use crate::ast::*;
 use crate::names::*;
 use std::fmt::Write;
 
-pub(super) fn dot(word: &str) -> String {
+pub(super) fn dot_word(word: &str) -> String {
     if word.is_empty() { String::new() } else { format!(".{word}") }
 }
 
-pub(super) fn flag(set: bool, word: &'static str) -> &'static str {
+pub(super) fn dot_word_if(set: bool, word: &'static str) -> &'static str {
     if set { word } else { "" }
 }
 
-fn mods(m: &FpMods) -> String {
-    let rnd = if m.rnd == Rounding::Default { String::new() } else { dot(rounding_name(m.rnd)) };
-    rnd + flag(m.approx, ".approx")
-        + flag(m.full, ".full")
-        + flag(m.ftz, ".ftz")
-        + flag(m.nan, ".NaN")
-        + flag(m.xorsign_abs, ".xorsign.abs")
-        + flag(m.satfinite, ".satfinite")
-        + flag(m.relu, ".relu")
-        + flag(m.sat, ".sat")
+fn fp_mods_text(m: &FpMods) -> String {
+    let rnd = if m.rnd == Rounding::Default { String::new() } else { dot_word(rounding_name(m.rnd)) };
+    rnd + dot_word_if(m.approx, ".approx")
+        + dot_word_if(m.full, ".full")
+        + dot_word_if(m.ftz, ".ftz")
+        + dot_word_if(m.nan, ".NaN")
+        + dot_word_if(m.xorsign_abs, ".xorsign.abs")
+        + dot_word_if(m.satfinite, ".satfinite")
+        + dot_word_if(m.relu, ".relu")
+        + dot_word_if(m.sat, ".sat")
 }
 
-pub(super) fn space(space: Space) -> String {
-    if space == Space::Generic { String::new() } else { dot(space_name(space)) }
+pub(super) fn space_suffix(space: Space) -> String {
+    if space == Space::Generic { String::new() } else { dot_word(space_name(space)) }
 }
 
-pub(super) fn sem(sem: Sem) -> &'static str {
+pub(super) fn semantics_suffix(sem: MemorySemantics) -> &'static str {
     match sem {
-        Sem::Weak | Sem::SeqCst => "",
-        Sem::Volatile => ".volatile",
-        Sem::Relaxed => ".relaxed",
-        Sem::Acquire => ".acquire",
-        Sem::Release => ".release",
-        Sem::AcqRel => ".acq_rel",
-        Sem::Mmio => ".mmio.relaxed",
+        MemorySemantics::Weak | MemorySemantics::SeqCst => "",
+        MemorySemantics::Volatile => ".volatile",
+        MemorySemantics::Relaxed => ".relaxed",
+        MemorySemantics::Acquire => ".acquire",
+        MemorySemantics::Release => ".release",
+        MemorySemantics::AcqRel => ".acq_rel",
+        MemorySemantics::Mmio => ".mmio.relaxed",
     }
 }
 
@@ -117,111 +117,113 @@ fn ternary_name(op: TernaryOp, ty: Type, m: &FpMods) -> String {
         TernaryOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
         TernaryOp::Min3 => "min",
         TernaryOp::Max3 => "max",
-        TernaryOp::Prmt(mode) => return format!("prmt.b32{}", dot(prmt_name(mode))),
+        TernaryOp::Prmt(mode) => return format!("prmt.b32{}", dot_word(prmt_name(mode))),
         TernaryOp::Dp4a { a_signed, b_signed } => return format!("dp4a{}{}", int(a_signed), int(b_signed)),
         TernaryOp::Dp2a { a_signed, b_signed, hi } => {
             return format!("dp2a{}{}{}", if hi { ".hi" } else { ".lo" }, int(a_signed), int(b_signed));
         }
     };
-    format!("{plain}{}.{}", mods(m), type_name(ty))
+    format!("{plain}{}.{}", fp_mods_text(m), type_name(ty))
 }
 
 impl InFunction<'_> {
-    pub(super) fn reg(&self, reg: Reg) -> &str {
+    pub(super) fn reg_name(&self, reg: Reg) -> &str {
         self.function.regs.get(reg.index()).map_or("", |decl| &decl.name)
     }
 
-    pub(super) fn sink(&self, reg: Option<Reg>) -> &str {
-        reg.map_or("_", |reg| self.reg(reg))
+    pub(super) fn reg_or_sink(&self, reg: Option<Reg>) -> &str {
+        reg.map_or("_", |reg| self.reg_name(reg))
     }
 
-    pub(super) fn operand(&self, operand: &Operand) -> String {
+    pub(super) fn operand_text(&self, operand: &Operand) -> String {
         match *operand {
-            Operand::Reg(reg) => self.reg(reg).to_owned(),
+            Operand::Reg(reg) => self.reg_name(reg).to_owned(),
             Operand::Int(value) => value.to_string(),
             Operand::F32(bits) => format!("0f{bits:08X}"),
             Operand::F64(bits) => format!("0d{bits:016X}"),
             Operand::Special(reg) => special_name(reg),
-            Operand::Address(symbol, 0) => self.symbol(symbol).to_owned(),
-            Operand::Address(symbol, offset) => format!("{}+{offset}", self.symbol(symbol)),
+            Operand::Address(symbol, 0) => self.symbol_name(symbol).to_owned(),
+            Operand::Address(symbol, offset) => format!("{}+{offset}", self.symbol_name(symbol)),
         }
     }
 
-    fn operands(&self, list: &[&Operand]) -> String {
-        list.iter().map(|operand| format!(", {}", self.operand(operand))).collect()
+    fn operand_list(&self, list: &[&Operand]) -> String {
+        list.iter().map(|operand| format!(", {}", self.operand_text(operand))).collect()
     }
 
-    pub(super) fn addr(&self, addr: &Addr) -> String {
+    pub(super) fn addr_text(&self, addr: &Addr) -> String {
         let base = match addr.base {
-            AddrBase::Reg(reg) => self.reg(reg),
-            AddrBase::Symbol(symbol) => self.symbol(symbol),
+            AddrBase::Reg(reg) => self.reg_name(reg),
+            AddrBase::Symbol(symbol) => self.symbol_name(symbol),
             AddrBase::Absolute => return format!("[{}]", addr.offset),
         };
         if addr.offset == 0 { format!("[{base}]") } else { format!("[{base}+{}]", addr.offset) }
     }
 
-    fn pred(&self, pred: &PredSrc) -> String {
+    fn pred_text(&self, pred: &PredSrc) -> String {
         match *pred {
-            PredSrc::Reg { reg, negated } => format!("{}{}", flag(negated, "!"), self.reg(reg)),
+            PredSrc::Reg { reg, negated } => format!("{}{}", dot_word_if(negated, "!"), self.reg_name(reg)),
             PredSrc::Const(value) => u8::from(value).to_string(),
         }
     }
 
-    fn combine(&self, combine: &Option<(BoolOp, PredSrc)>) -> (String, String) {
+    fn combine_text(&self, combine: &Option<(BoolOp, PredSrc)>) -> (String, String) {
         match combine {
-            Some((op, pred)) => (dot(bool_name(*op)), format!(", {}", self.pred(pred))),
+            Some((op, pred)) => (dot_word(bool_name(*op)), format!(", {}", self.pred_text(pred))),
             None => Default::default(),
         }
     }
 
-    fn braced(list: Vec<String>) -> String {
+    fn braced_list(list: Vec<String>) -> String {
         if list.len() == 1 { list.concat() } else { format!("{{{}}}", list.join(", ")) }
     }
 
-    pub(super) fn destinations(&self, list: &[Option<Reg>]) -> String {
-        Self::braced(list.iter().map(|&reg| self.sink(reg).to_owned()).collect())
+    pub(super) fn destination_list(&self, list: &[Option<Reg>]) -> String {
+        Self::braced_list(list.iter().map(|&reg| self.reg_or_sink(reg).to_owned()).collect())
     }
 
-    pub(super) fn sources(&self, list: &[Operand]) -> String {
-        Self::braced(list.iter().map(|operand| self.operand(operand)).collect())
+    pub(super) fn source_list(&self, list: &[Operand]) -> String {
+        Self::braced_list(list.iter().map(|operand| self.operand_text(operand)).collect())
     }
 
-    fn label(&self, label: Label) -> &str {
+    fn label_name(&self, label: Label) -> &str {
         self.function.labels.get(label.index()).map_or("", |name| name)
     }
 
     /// The list that the next statement refers to, if it needs one.
-    pub(super) fn list(&self, inst: &Inst, names: &mut ListNames, out: &mut String) {
+    pub(super) fn put_target_list(&self, inst: &Inst, names: &mut ListNames, out: &mut String) {
         let (directive, items): (_, Vec<&str>) = match inst {
-            Inst::Brx { targets, .. } => ("branchtargets", targets.iter().map(|&target| self.label(target)).collect()),
+            Inst::Brx { targets, .. } => {
+                ("branchtargets", targets.iter().map(|&target| self.label_name(target)).collect())
+            }
             Inst::Call { callee: Callee::Indirect { proto: None, candidates, .. }, .. } => {
-                ("calltargets", candidates.iter().map(|&id| self.symbol(Symbol::Func(id))).collect())
+                ("calltargets", candidates.iter().map(|&id| self.symbol_name(Symbol::Func(id))).collect())
             }
             _ => return,
         };
-        names.make();
+        names.next_name();
         let _ = writeln!(out, "{}: .{directive} {};", names.current, items.join(", "));
     }
 
-    pub(super) fn statement(&self, statement: &Statement, list: &str, out: &mut String) {
+    pub(super) fn put_statement(&self, statement: &Statement, list: &str, out: &mut String) {
         if let Some(guard) = statement.guard {
-            let _ = write!(out, "@{}{} ", flag(guard.negated, "!"), self.reg(guard.reg));
+            let _ = write!(out, "@{}{} ", dot_word_if(guard.negated, "!"), self.reg_name(guard.reg));
         }
         let text = match &statement.inst {
-            Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.jump(&statement.inst, list),
+            Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.jump_text(&statement.inst, list),
             Inst::Ld { .. } | Inst::St { .. } | Inst::Atom { .. } | Inst::CpAsync { .. } => {
-                self.memory(&statement.inst)
+                self.memory_text(&statement.inst)
             }
             Inst::Bar { .. } | Inst::Shfl { .. } | Inst::Vote { .. } | Inst::Match { .. } | Inst::Redux { .. } => {
-                self.warp(&statement.inst)
+                self.warp_text(&statement.inst)
             }
             Inst::Mbarrier { .. }
             | Inst::BulkCopy { .. }
             | Inst::BulkCommit
             | Inst::BulkWait { .. }
-            | Inst::AtomVector { .. } => self.sync(&statement.inst),
-            Inst::Matrix(matrix) => self.matrix(matrix),
-            inst => self.simple(inst),
+            | Inst::AtomVector { .. } => self.sync_text(&statement.inst),
+            Inst::Matrix(matrix) => self.matrix_text(matrix),
+            inst => self.simple_text(inst),
         };
         out.push_str(&text);
         out.push_str(";\n");
@@ -229,114 +231,126 @@ impl InFunction<'_> {
 
     fn call_arg(&self, arg: &CallArg) -> String {
         match arg {
-            CallArg::Param(var) => self.symbol(Symbol::Local(*var)).to_owned(),
-            CallArg::Reg(reg) => self.reg(*reg).to_owned(),
-            CallArg::Imm(operand) => self.operand(operand),
+            CallArg::Param(var) => self.symbol_name(Symbol::Local(*var)).to_owned(),
+            CallArg::Reg(reg) => self.reg_name(*reg).to_owned(),
+            CallArg::Imm(operand) => self.operand_text(operand),
         }
     }
 
-    fn jump(&self, inst: &Inst, list: &str) -> String {
+    fn jump_text(&self, inst: &Inst, list: &str) -> String {
         match inst {
-            Inst::Bra { target, uniform } => format!("bra{} {}", flag(*uniform, ".uni"), self.label(*target)),
-            Inst::Brx { index, .. } => format!("brx.idx {}, {list}", self.reg(*index)),
+            Inst::Bra { target, uniform } => {
+                format!("bra{} {}", dot_word_if(*uniform, ".uni"), self.label_name(*target))
+            }
+            Inst::Brx { index, .. } => format!("brx.idx {}, {list}", self.reg_name(*index)),
             Inst::Call { callee, rets, args, uniform } => {
                 let join = |list: &[CallArg]| list.iter().map(|arg| self.call_arg(arg)).collect::<Vec<_>>().join(", ");
                 let rets = if rets.is_empty() { String::new() } else { format!("({}), ", join(rets)) };
                 let args = if args.is_empty() { String::new() } else { format!(", ({})", join(args)) };
                 let (callee, proto) = match callee {
-                    Callee::Direct(id) => (self.symbol(Symbol::Func(*id)), String::new()),
+                    Callee::Direct(id) => (self.symbol_name(Symbol::Func(*id)), String::new()),
                     Callee::Indirect { target, proto: Some(proto), .. } => {
-                        (self.reg(*target), format!(", {}", self.function.prototypes[proto.index()].name))
+                        (self.reg_name(*target), format!(", {}", self.function.prototypes[proto.index()].name))
                     }
-                    Callee::Indirect { target, .. } => (self.reg(*target), format!(", {list}")),
+                    Callee::Indirect { target, .. } => (self.reg_name(*target), format!(", {list}")),
                 };
-                format!("call{} {rets}{callee}{args}{proto}", flag(*uniform, ".uni"))
+                format!("call{} {rets}{callee}{args}{proto}", dot_word_if(*uniform, ".uni"))
             }
             _ => String::new(),
         }
     }
 
-    fn memory(&self, inst: &Inst) -> String {
-        let scope_word = |scope: &Option<Scope>| scope.map_or(String::new(), |scope| dot(scope_name(scope)));
+    fn memory_text(&self, inst: &Inst) -> String {
+        let scope_word = |scope: &Option<MemoryScope>| scope.map_or(String::new(), |scope| dot_word(scope_name(scope)));
         let vector = |n: usize| if n > 1 { format!(".v{n}") } else { String::new() };
         match inst {
             Inst::Ld { space: s, ty, sem: order, scope, nc, dsts, addr } => {
                 let opcode = if *nc && *s == Space::Generic { "ldu" } else { "ld" };
-                let nc = flag(*nc && *s != Space::Generic, ".nc");
-                let (order, scope, n) = (sem(*order), scope_word(scope), vector(dsts.len()));
-                let (dsts, addr) = (self.destinations(dsts), self.addr(addr));
-                format!("{opcode}{order}{scope}{}{nc}{n}.{} {dsts}, {addr}", space(*s), type_name(*ty))
+                let nc = dot_word_if(*nc && *s != Space::Generic, ".nc");
+                let (order, scope, n) = (semantics_suffix(*order), scope_word(scope), vector(dsts.len()));
+                let (dsts, addr) = (self.destination_list(dsts), self.addr_text(addr));
+                format!("{opcode}{order}{scope}{}{nc}{n}.{} {dsts}, {addr}", space_suffix(*s), type_name(*ty))
             }
             Inst::St { space: s, ty, sem: order, scope, addr, srcs } => {
-                let (order, scope, n) = (sem(*order), scope_word(scope), vector(srcs.len()));
-                let (srcs, addr) = (self.sources(srcs), self.addr(addr));
-                format!("st{order}{scope}{}{n}.{} {addr}, {srcs}", space(*s), type_name(*ty))
+                let (order, scope, n) = (semantics_suffix(*order), scope_word(scope), vector(srcs.len()));
+                let (srcs, addr) = (self.source_list(srcs), self.addr_text(addr));
+                format!("st{order}{scope}{}{n}.{} {addr}, {srcs}", space_suffix(*s), type_name(*ty))
             }
             Inst::Atom { space: s, op, ty, sem: order, scope, dst, addr, b, c } => {
                 let red = dst.is_none()
-                    && matches!(order, Sem::Relaxed | Sem::Release)
+                    && matches!(order, MemorySemantics::Relaxed | MemorySemantics::Release)
                     && !matches!(op, AtomOp::Exch | AtomOp::Cas);
                 let half = matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
                 let words = format!(
                     "{}.{}{}.{}{}.{}",
-                    sem(*order),
+                    semantics_suffix(*order),
                     scope_name(*scope),
-                    space(*s),
+                    space_suffix(*s),
                     atom_name(*op),
-                    flag(half, ".noftz"),
+                    dot_word_if(half, ".noftz"),
                     type_name(*ty)
                 );
-                let dst = if red { String::new() } else { format!("{}, ", self.sink(*dst)) };
-                let c = c.iter().map(|c| format!(", {}", self.operand(c))).collect::<String>();
-                let (addr, b) = (self.addr(addr), self.operand(b));
+                let dst = if red { String::new() } else { format!("{}, ", self.reg_or_sink(*dst)) };
+                let c = c.iter().map(|c| format!(", {}", self.operand_text(c))).collect::<String>();
+                let (addr, b) = (self.addr_text(addr), self.operand_text(b));
                 format!("{}{words} {dst}{addr}, {b}{c}", if red { "red" } else { "atom" })
             }
             Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
                 let size_or_flag =
-                    src_size.iter().map(|n| self.operand(n)).chain(ignore_src.iter().map(|p| self.pred(p)));
+                    src_size.iter().map(|n| self.operand_text(n)).chain(ignore_src.iter().map(|p| self.pred_text(p)));
                 let tail = size_or_flag.map(|text| format!(", {text}")).collect::<String>();
-                format!("cp.async.ca.shared.global {}, {}, {size}{tail}", self.addr(dst), self.addr(src))
+                format!("cp.async.ca.shared.global {}, {}, {size}{tail}", self.addr_text(dst), self.addr_text(src))
             }
             _ => String::new(),
         }
     }
 
-    fn warp(&self, inst: &Inst) -> String {
+    fn warp_text(&self, inst: &Inst) -> String {
         let pair = |dst: Reg, pred: &Option<Reg>| match pred {
-            Some(pred) => format!("{}|{}", self.reg(dst), self.reg(*pred)),
-            None => self.reg(dst).to_owned(),
+            Some(pred) => format!("{}|{}", self.reg_name(dst), self.reg_name(*pred)),
+            None => self.reg_name(dst).to_owned(),
         };
         match inst {
             Inst::Shfl { mode, dst, pred, a, b, c, mask } => {
-                format!("shfl.sync.{}.b32 {}{}", shfl_name(*mode), pair(*dst, pred), self.operands(&[a, b, c, mask]))
+                format!(
+                    "shfl.sync.{}.b32 {}{}",
+                    shfl_name(*mode),
+                    pair(*dst, pred),
+                    self.operand_list(&[a, b, c, mask])
+                )
             }
             Inst::Vote { mode, dst, pred, mask } => {
                 let ty = if *mode == VoteMode::Ballot { "b32" } else { "pred" };
-                let (pred, mask) = (self.pred(pred), self.operand(mask));
-                format!("vote.sync.{}.{ty} {}, {pred}, {mask}", vote_name(*mode), self.reg(*dst))
+                let (pred, mask) = (self.pred_text(pred), self.operand_text(mask));
+                format!("vote.sync.{}.{ty} {}, {pred}, {mask}", vote_name(*mode), self.reg_name(*dst))
             }
             Inst::Match { all, ty, dst, pred, a, mask } => {
                 let mode = if *all { "all" } else { "any" };
-                format!("match.{mode}.sync.{} {}{}", type_name(*ty), pair(*dst, pred), self.operands(&[a, mask]))
+                format!("match.{mode}.sync.{} {}{}", type_name(*ty), pair(*dst, pred), self.operand_list(&[a, mask]))
             }
             Inst::Redux { op, ty, mods: m, abs, dst, a, mask } => {
-                let words = format!("{}{}{}", atom_name(*op), flag(*abs, ".abs"), mods(m));
-                format!("redux.sync.{words}.{} {}{}", type_name(*ty), self.reg(*dst), self.operands(&[a, mask]))
+                let words = format!("{}{}{}", atom_name(*op), dot_word_if(*abs, ".abs"), fp_mods_text(m));
+                format!(
+                    "redux.sync.{words}.{} {}{}",
+                    type_name(*ty),
+                    self.reg_name(*dst),
+                    self.operand_list(&[a, mask])
+                )
             }
             Inst::Bar { kind, id, count, aligned } => {
                 let opcode = if *aligned { "bar" } else { "barrier" };
-                let count = count.iter().map(|n| format!(", {}", self.operand(n))).collect::<String>();
-                let id = self.operand(id);
+                let count = count.iter().map(|n| format!(", {}", self.operand_text(n))).collect::<String>();
+                let id = self.operand_text(id);
                 match kind {
                     BarKind::Sync => format!("{opcode}.sync {id}{count}"),
                     BarKind::Arrive => format!("{opcode}.arrive {id}{count}"),
                     BarKind::RedPopc { dst, pred, negated } => {
-                        let pred = format!("{}{}", flag(*negated, "!"), self.reg(*pred));
-                        format!("{opcode}.red.popc.u32 {}, {id}{count}, {pred}", self.reg(*dst))
+                        let pred = format!("{}{}", dot_word_if(*negated, "!"), self.reg_name(*pred));
+                        format!("{opcode}.red.popc.u32 {}, {id}{count}, {pred}", self.reg_name(*dst))
                     }
                     BarKind::RedBool { op, dst, pred, negated } => {
-                        let pred = format!("{}{}", flag(*negated, "!"), self.reg(*pred));
-                        format!("{opcode}.red.{}.pred {}, {id}{count}, {pred}", bool_name(*op), self.reg(*dst))
+                        let pred = format!("{}{}", dot_word_if(*negated, "!"), self.reg_name(*pred));
+                        format!("{opcode}.red.{}.pred {}, {id}{count}, {pred}", bool_name(*op), self.reg_name(*dst))
                     }
                 }
             }
@@ -344,10 +358,10 @@ impl InFunction<'_> {
         }
     }
 
-    fn fence(&self, kind: FenceKind) -> String {
+    fn fence_text(&self, kind: FenceKind) -> String {
         match kind {
             FenceKind::Memory { sem: order, scope } => {
-                let order = if order == Sem::SeqCst { ".sc" } else { sem(order) };
+                let order = if order == MemorySemantics::SeqCst { ".sc" } else { semantics_suffix(order) };
                 format!("fence{order}.{}", scope_name(scope))
             }
             FenceKind::Proxy => "fence.proxy.alias".into(),
@@ -355,32 +369,39 @@ impl InFunction<'_> {
         }
     }
 
-    fn convert(&self, dty: Type, sty: Type, m: &FpMods) -> String {
+    fn convert_text(&self, dty: Type, sty: Type, m: &FpMods) -> String {
         let fp8 = matches!(dty, Type::E4M3x2 | Type::E5M2x2);
-        let rnd = if m.rnd == Rounding::Default { String::new() } else { dot(rounding_name(m.rnd)) };
-        let rest = mods(&FpMods { rnd: Rounding::Default, ..*m });
-        format!("cvt{rnd}{}{rest}.{}.{}", flag(fp8, ".satfinite"), type_name(dty), type_name(sty))
+        let rnd = if m.rnd == Rounding::Default { String::new() } else { dot_word(rounding_name(m.rnd)) };
+        let rest = fp_mods_text(&FpMods { rnd: Rounding::Default, ..*m });
+        format!("cvt{rnd}{}{rest}.{}.{}", dot_word_if(fp8, ".satfinite"), type_name(dty), type_name(sty))
     }
 
-    fn simple(&self, inst: &Inst) -> String {
+    fn simple_text(&self, inst: &Inst) -> String {
         let t = type_name;
-        let r = |reg: &Reg| self.reg(*reg);
+        let r = |reg: &Reg| self.reg_name(*reg);
         match inst {
             Inst::Unary { op, ty, mods: m, dst, a } => {
-                format!("{}{}.{} {}{}", unary_name(*op), mods(m), t(*ty), r(dst), self.operands(&[a]))
+                format!("{}{}.{} {}{}", unary_name(*op), fp_mods_text(m), t(*ty), r(dst), self.operand_list(&[a]))
             }
             Inst::Binary { op, ty, mods: m, dst, a, b } => {
-                format!("{}{}.{} {}{}", binary_name(*op, *ty), mods(m), t(*ty), r(dst), self.operands(&[a, b]))
+                format!(
+                    "{}{}.{} {}{}",
+                    binary_name(*op, *ty),
+                    fp_mods_text(m),
+                    t(*ty),
+                    r(dst),
+                    self.operand_list(&[a, b])
+                )
             }
             Inst::Ternary { op, ty, mods: m, dst, a, b, c } => {
                 let table = if let TernaryOp::Lop3(table) = op { format!(", {table}") } else { String::new() };
-                format!("{} {}{}{table}", ternary_name(*op, *ty, m), r(dst), self.operands(&[a, b, c]))
+                format!("{} {}{}{table}", ternary_name(*op, *ty, m), r(dst), self.operand_list(&[a, b, c]))
             }
             Inst::Bfi { ty, dst, a, b, pos, len } => {
-                format!("bfi.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pos, len]))
+                format!("bfi.{} {}{}", t(*ty), r(dst), self.operand_list(&[a, b, pos, len]))
             }
             Inst::Carry { op, ty, cc_in, cc_out, dst, a, b, c: third } => {
-                let c = flag(*cc_in, "c");
+                let c = dot_word_if(*cc_in, "c");
                 let words = match op {
                     CarryOp::Add => format!("add{c}"),
                     CarryOp::Sub => format!("sub{c}"),
@@ -388,69 +409,87 @@ impl InFunction<'_> {
                     CarryOp::MadHi => format!("mad{c}.hi"),
                 };
                 let operands: Vec<&Operand> = [Some(a), Some(b), third.as_ref()].into_iter().flatten().collect();
-                format!("{words}{}.{} {}{}", flag(*cc_out, ".cc"), t(*ty), r(dst), self.operands(&operands))
+                format!("{words}{}.{} {}{}", dot_word_if(*cc_out, ".cc"), t(*ty), r(dst), self.operand_list(&operands))
             }
             Inst::Slct { ty, cty, ftz, dst, a, b, c } => {
-                format!("slct{}.{}.{} {}{}", flag(*ftz, ".ftz"), t(*ty), t(*cty), r(dst), self.operands(&[a, b, c]))
+                format!(
+                    "slct{}.{}.{} {}{}",
+                    dot_word_if(*ftz, ".ftz"),
+                    t(*ty),
+                    t(*cty),
+                    r(dst),
+                    self.operand_list(&[a, b, c])
+                )
             }
-            Inst::Selp { ty, dst, a, b, pred } => format!("selp.{} {}{}", t(*ty), r(dst), self.operands(&[a, b, pred])),
+            Inst::Selp { ty, dst, a, b, pred } => {
+                format!("selp.{} {}{}", t(*ty), r(dst), self.operand_list(&[a, b, pred]))
+            }
             Inst::Setp { cmp, ty, ftz, combine, dst, dst2, a, b } => {
-                let (word, pred) = self.combine(combine);
-                let second = dst2.map_or(String::new(), |reg| format!("|{}", self.reg(reg)));
-                let words = format!("setp.{}{word}{}.{}", cmp_name(*cmp), flag(*ftz, ".ftz"), t(*ty));
-                format!("{words} {}{second}{}{pred}", self.sink(*dst), self.operands(&[a, b]))
+                let (word, pred) = self.combine_text(combine);
+                let second = dst2.map_or(String::new(), |reg| format!("|{}", self.reg_name(reg)));
+                let words = format!("setp.{}{word}{}.{}", cmp_name(*cmp), dot_word_if(*ftz, ".ftz"), t(*ty));
+                format!("{words} {}{second}{}{pred}", self.reg_or_sink(*dst), self.operand_list(&[a, b]))
             }
             Inst::Set { cmp, dty, ty, ftz, combine, dst, a, b } => {
-                let (word, pred) = self.combine(combine);
-                let words = format!("set.{}{word}{}.{}.{}", cmp_name(*cmp), flag(*ftz, ".ftz"), t(*dty), t(*ty));
-                format!("{words} {}{}{pred}", r(dst), self.operands(&[a, b]))
+                let (word, pred) = self.combine_text(combine);
+                let words = format!("set.{}{word}{}.{}.{}", cmp_name(*cmp), dot_word_if(*ftz, ".ftz"), t(*dty), t(*ty));
+                format!("{words} {}{}{pred}", r(dst), self.operand_list(&[a, b]))
             }
-            Inst::Mov { ty, dst, src } => format!("mov.{} {}{}", t(*ty), r(dst), self.operands(&[src])),
+            Inst::Mov { ty, dst, src } => format!("mov.{} {}{}", t(*ty), r(dst), self.operand_list(&[src])),
             Inst::MovUnpack { ty, dsts, src } => {
-                format!("mov.{} {}{}", t(*ty), self.destinations(dsts), self.operands(&[src]))
+                format!("mov.{} {}{}", t(*ty), self.destination_list(dsts), self.operand_list(&[src]))
             }
-            Inst::MovPack { ty, dst, srcs } => format!("mov.{} {}, {}", t(*ty), r(dst), self.sources(srcs)),
+            Inst::MovPack { ty, dst, srcs } => format!("mov.{} {}, {}", t(*ty), r(dst), self.source_list(srcs)),
             Inst::Cvt { dty, sty, mods: m, dst, a } => {
-                format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a]))
+                format!("{} {}{}", self.convert_text(*dty, *sty, m), r(dst), self.operand_list(&[a]))
             }
             Inst::CvtPack { dty, sty, mods: m, dst, a, b } => {
-                format!("{} {}{}", self.convert(*dty, *sty, m), r(dst), self.operands(&[a, b]))
+                format!("{} {}{}", self.convert_text(*dty, *sty, m), r(dst), self.operand_list(&[a, b]))
             }
             Inst::CvtIntPack { bits, signed, dst, a, b, c } => {
                 let name = format!("cvt.pack.sat.{}{bits}.s32", if *signed { 's' } else { 'u' });
                 if *bits == 16 {
-                    return format!("{name} {}{}", r(dst), self.operands(&[a, b]));
+                    return format!("{name} {}{}", r(dst), self.operand_list(&[a, b]));
                 }
-                format!("{name}.b32 {}{}", r(dst), self.operands(&[a, b, c]))
+                format!("{name}.b32 {}{}", r(dst), self.operand_list(&[a, b, c]))
             }
-            Inst::Video { video, dst, a, b, c } => self.video(video, *dst, [a, b, c]),
+            Inst::Video { video, dst, a, b, c } => self.video_text(video, *dst, [a, b, c]),
             Inst::Cvta { space: s, to, ty, dst, src } => {
-                format!("cvta{}{}.{} {}{}", flag(*to, ".to"), space(*s), t(*ty), r(dst), self.operands(&[src]))
+                format!(
+                    "cvta{}{}.{} {}{}",
+                    dot_word_if(*to, ".to"),
+                    space_suffix(*s),
+                    t(*ty),
+                    r(dst),
+                    self.operand_list(&[src])
+                )
             }
-            Inst::Isspacep { space: s, dst, a } => format!("isspacep{} {}{}", space(*s), r(dst), self.operands(&[a])),
-            Inst::Prefetch { space: s, addr } => format!("prefetch{}.L2 {}", space(*s), self.addr(addr)),
-            Inst::BarWarpSync { mask } => format!("bar.warp.sync {}", self.operand(mask)),
-            Inst::Fence(kind) => self.fence(*kind),
+            Inst::Isspacep { space: s, dst, a } => {
+                format!("isspacep{} {}{}", space_suffix(*s), r(dst), self.operand_list(&[a]))
+            }
+            Inst::Prefetch { space: s, addr } => format!("prefetch{}.L2 {}", space_suffix(*s), self.addr_text(addr)),
+            Inst::BarWarpSync { mask } => format!("bar.warp.sync {}", self.operand_text(mask)),
+            Inst::Fence(kind) => self.fence_text(*kind),
             Inst::Activemask { dst } => format!("activemask.b32 {}", r(dst)),
             Inst::Elect { dst, pred, mask } => {
-                format!("elect.sync {}|{}{}", self.sink(*dst), r(pred), self.operands(&[mask]))
+                format!("elect.sync {}|{}{}", self.reg_or_sink(*dst), r(pred), self.operand_list(&[mask]))
             }
-            Inst::Nanosleep { a } => format!("nanosleep.u32 {}", self.operand(a)),
+            Inst::Nanosleep { a } => format!("nanosleep.u32 {}", self.operand_text(a)),
             Inst::CpAsyncCommit => "cp.async.commit_group".into(),
             Inst::CpAsyncWait { n: Some(n) } => format!("cp.async.wait_group {n}"),
             Inst::CpAsyncWait { n: None } => "cp.async.wait_all".into(),
             Inst::Hint { name } if *name == "pmevent" => "pmevent 0".into(),
             Inst::Hint { name } => (*name).into(),
             Inst::Alloca { ty, dst, size, align } => {
-                format!("alloca.{} {}{}, {align}", t(*ty), r(dst), self.operands(&[size]))
+                format!("alloca.{} {}{}, {align}", t(*ty), r(dst), self.operand_list(&[size]))
             }
             Inst::StackSave { ty, dst } => format!("stacksave.{} {}", t(*ty), r(dst)),
-            Inst::StackRestore { ty, src } => format!("stackrestore.{} {}", t(*ty), self.operand(src)),
+            Inst::StackRestore { ty, src } => format!("stackrestore.{} {}", t(*ty), self.operand_text(src)),
             Inst::Ret => "ret".into(),
             Inst::Exit => "exit".into(),
             Inst::Trap => "trap".into(),
             Inst::Brkpt => "brkpt".into(),
-            Inst::Texture(inst) => self.texture(inst),
+            Inst::Texture(inst) => self.texture_text(inst),
             Inst::Other { text, .. } => text.to_string(),
             _ => String::new(),
         }

@@ -15,28 +15,28 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Prints a module as PTX.
-pub fn print(module: &Module) -> String {
-    let mut printer = Printer { out: String::new(), module };
-    printer.header();
-    let names_function = |init: &Init| matches!(init, Init::Address { symbol: Symbol::Func(_), .. });
+pub fn print_module(module: &Module) -> String {
+    let mut printer = ModulePrinter { out: String::new(), module };
+    printer.put_header();
+    let names_function = |init: &VarInit| matches!(init, VarInit::Address { symbol: Symbol::Func(_), .. });
     let all = module.functions.len() > 1 || module.vars.iter().any(|var| var.init.iter().any(names_function));
     module.functions.iter().filter(|f| all || !f.defined).for_each(|f| {
         printer.function_header(f);
         if !f.defined {
-            printer.bounds(&f.bounds);
+            printer.put_bounds(&f.bounds);
         }
         printer.out.push_str(";\n");
     });
-    printer.variables();
-    module.functions.iter().filter(|f| f.defined).for_each(|f| printer.function(f));
+    printer.put_variables();
+    module.functions.iter().filter(|f| f.defined).for_each(|f| printer.put_function(f));
     for (name, other) in &module.aliases {
         let (name, other) = (printer.function_name(*name), printer.function_name(*other));
-        printer.line(format_args!(".alias {name}, {other};"));
+        printer.put_line(format_args!(".alias {name}, {other};"));
     }
     printer.out
 }
 
-struct Printer<'m> {
+struct ModulePrinter<'m> {
     out: String,
     module: &'m Module,
 }
@@ -47,8 +47,8 @@ struct InFunction<'m> {
     module: &'m Module,
 }
 
-impl<'m> Printer<'m> {
-    fn line(&mut self, args: std::fmt::Arguments<'_>) {
+impl<'m> ModulePrinter<'m> {
+    fn put_line(&mut self, args: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.out, "{args}");
     }
@@ -57,27 +57,27 @@ impl<'m> Printer<'m> {
         self.module.functions.get(id.index()).map_or("", |f| &f.name)
     }
 
-    fn header(&mut self) {
+    fn put_header(&mut self) {
         let m = self.module;
-        self.line(format_args!(".version {}.{}", m.version.0, m.version.1));
+        self.put_line(format_args!(".version {}.{}", m.version.0, m.version.1));
         let suffix = m.target_suffix.map(String::from).unwrap_or_default();
         let options: String = m.target_options.iter().map(|option| format!(", {option}")).collect();
-        self.line(format_args!(".target sm_{}{suffix}{options}", m.target));
-        self.line(format_args!(".address_size {}", m.address_size));
+        self.put_line(format_args!(".target sm_{}{suffix}{options}", m.target));
+        self.put_line(format_args!(".address_size {}", m.address_size));
         for (number, name) in m.files.iter().enumerate() {
             // The last one is printed even if it is empty: it gives the table its length.
             if !name.is_empty() || number + 1 == m.files.len() {
-                self.line(format_args!(".file {number} \"{name}\""));
+                self.put_line(format_args!(".file {number} \"{name}\""));
             }
         }
     }
 
     /// Variables in order. One whose initialiser names a later variable is declared here and
     /// defined after all others.
-    fn variables(&mut self) {
+    fn put_variables(&mut self) {
         let later = |number: usize, var: &Var| {
             var.init.iter().any(|init| match init {
-                Init::Address { symbol: Symbol::Global(other), .. } => other.index() > number,
+                VarInit::Address { symbol: Symbol::Global(other), .. } => other.index() > number,
                 _ => false,
             })
         };
@@ -86,10 +86,10 @@ impl<'m> Printer<'m> {
         for (number, var) in self.module.vars.iter().enumerate() {
             if later(number, var) {
                 let declaration = Var { init: Vec::new(), linkage: Linkage::Extern, ..var.clone() };
-                none.variable(&declaration, &mut at_once);
-                none.variable(var, &mut postponed);
+                none.put_variable(&declaration, &mut at_once);
+                none.put_variable(var, &mut postponed);
             } else {
-                none.variable(var, &mut at_once);
+                none.put_variable(var, &mut at_once);
             }
         }
         self.out += &at_once;
@@ -102,12 +102,12 @@ impl<'m> Printer<'m> {
         }
         self.out.push_str(if f.entry { ".entry " } else { ".func " });
         if !f.returns.is_empty() {
-            self.out += &params(&f.returns);
+            self.out += &params_text(&f.returns);
             self.out.push(' ');
         }
         self.out.push_str(&f.name);
         if !f.params.is_empty() {
-            self.out += &params(&f.params);
+            self.out += &params_text(&f.params);
         }
         if f.noreturn {
             self.out.push_str(" .noreturn");
@@ -115,7 +115,7 @@ impl<'m> Printer<'m> {
     }
 
     /// The performance directives, which belong to a definition only.
-    fn bounds(&mut self, b: &LaunchBounds) {
+    fn put_bounds(&mut self, b: &LaunchBounds) {
         let mut extent = |word: &str, value: Option<[u32; 3]>| {
             if let Some([x, y, z]) = value {
                 let _ = write!(self.out, " .{word} {x}, {y}, {z}");
@@ -132,24 +132,24 @@ impl<'m> Printer<'m> {
         self.out.push_str(if b.explicit_cluster { " .explicitcluster" } else { "" });
     }
 
-    fn function(&mut self, f: &'m Function) {
+    fn put_function(&mut self, f: &'m Function) {
         self.function_header(f);
-        self.bounds(&f.bounds);
+        self.put_bounds(&f.bounds);
         self.out.push_str("\n{\n");
         let inside = InFunction { function: f, module: self.module };
-        inside.registers(&mut self.out);
-        f.vars.iter().for_each(|var| inside.variable(var, &mut self.out));
+        inside.put_registers(&mut self.out);
+        f.vars.iter().for_each(|var| inside.put_variable(var, &mut self.out));
         for proto in &f.prototypes {
-            let returns = if proto.returns.is_empty() { String::new() } else { params(&proto.returns) + " " };
+            let returns = if proto.returns.is_empty() { String::new() } else { params_text(&proto.returns) + " " };
             let noreturn = if proto.noreturn { " .noreturn" } else { "" };
-            let list = params(&proto.params);
-            self.line(format_args!("{}: .callprototype {returns}_ {list}{noreturn};", proto.name));
+            let list = params_text(&proto.params);
+            self.put_line(format_args!("{}: .callprototype {returns}_ {list}{noreturn};", proto.name));
         }
-        self.body(&inside);
+        self.put_body(&inside);
         self.out.push_str("}\n");
     }
 
-    fn body(&mut self, inside: &InFunction<'m>) {
+    fn put_body(&mut self, inside: &InFunction<'m>) {
         let f = inside.function;
         let mut lists = ListNames::new(f);
         let mut labels: Vec<(u32, usize)> = f.label_targets.iter().copied().zip(0..).collect();
@@ -163,10 +163,10 @@ impl<'m> Printer<'m> {
             let Some(statement) = f.body.get(i) else { break };
             if let Some(at) = statement.line.filter(|_| statement.line != line) {
                 line = statement.line;
-                self.line(format_args!(".loc {} {} {}", at.file, at.line, at.column));
+                self.put_line(format_args!(".loc {} {} {}", at.file, at.line, at.column));
             }
-            inside.list(&statement.inst, &mut lists, &mut self.out);
-            inside.statement(statement, &lists.current, &mut self.out);
+            inside.put_target_list(&statement.inst, &mut lists, &mut self.out);
+            inside.put_statement(statement, &lists.current, &mut self.out);
         }
     }
 }
@@ -186,7 +186,7 @@ impl ListNames {
         ListNames { used: names.cloned().collect(), next: 0, current: String::new() }
     }
 
-    fn make(&mut self) {
+    fn next_name(&mut self) {
         loop {
             self.current = format!("$list_{}", self.next);
             self.next += 1;
@@ -207,7 +207,7 @@ fn linkage_name(linkage: Linkage) -> &'static str {
     }
 }
 
-fn params(list: &[Param]) -> String {
+fn params_text(list: &[Param]) -> String {
     let one = |p: &Param| {
         if p.reg.is_some() {
             return format!(".reg .{} {}", type_name(p.ty), p.name);
@@ -221,7 +221,7 @@ fn params(list: &[Param]) -> String {
 }
 
 impl InFunction<'_> {
-    fn registers(&self, out: &mut String) {
+    fn put_registers(&self, out: &mut String) {
         // The first ones are declared by the signature.
         let f = self.function;
         let declared = f.params.iter().chain(&f.returns).filter(|p| p.reg.is_some()).count();
@@ -246,7 +246,7 @@ impl InFunction<'_> {
         }
     }
 
-    fn variable(&self, var: &Var, out: &mut String) {
+    fn put_variable(&self, var: &Var, out: &mut String) {
         out.push_str(linkage_name(var.linkage));
         let managed = if var.managed { " .attribute(.managed)" } else { "" };
         let tex = var.opaque.is_some() && var.ty != Type::B64;
@@ -268,7 +268,7 @@ impl InFunction<'_> {
             let _ = write!(out, "[{}]", var.size / element.max(1));
         }
         if !var.init.is_empty() {
-            let values: Vec<String> = var.init.iter().flat_map(|init| self.init(var.ty, init)).collect();
+            let values: Vec<String> = var.init.iter().flat_map(|init| self.init_texts(var.ty, init)).collect();
             let values = values.join(", ");
             let braced = !scalar || var.vector > 1;
             let _ = if braced { write!(out, " = {{{values}}}") } else { write!(out, " = {values}") };
@@ -276,11 +276,13 @@ impl InFunction<'_> {
         out.push_str(";\n");
     }
 
-    fn init(&self, ty: Type, init: &Init) -> Vec<String> {
+    fn init_texts(&self, ty: Type, init: &VarInit) -> Vec<String> {
         match init {
-            Init::Bytes(bytes) => bytes.chunks(ty.bytes().max(1) as usize).map(|chunk| init_value(ty, chunk)).collect(),
-            Init::Address { symbol, offset, size, generic, shift } => {
-                let name = self.symbol(*symbol);
+            VarInit::Bytes(bytes) => {
+                bytes.chunks(ty.bytes().max(1) as usize).map(|chunk| init_value(ty, chunk)).collect()
+            }
+            VarInit::Address { symbol, offset, size, generic, shift } => {
+                let name = self.symbol_name(*symbol);
                 let offset = if *offset == 0 { String::new() } else { format!("+{offset}") };
                 let address = if *generic { format!("generic({name}){offset}") } else { format!("{name}{offset}") };
                 if ty.bytes() == *size && *shift == 0 && *size >= 4 {
@@ -292,7 +294,7 @@ impl InFunction<'_> {
         }
     }
 
-    fn symbol(&self, symbol: Symbol) -> &str {
+    fn symbol_name(&self, symbol: Symbol) -> &str {
         let f = self.function;
         match symbol {
             Symbol::Global(id) => self.module.vars.get(id.index()).map_or("", |v| &v.name),

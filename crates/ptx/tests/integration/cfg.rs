@@ -2,7 +2,7 @@
 
 use rtcg_ptx::ast::*;
 use rtcg_ptx::cfg::{BlockBoundary, Terminator};
-use rtcg_ptx::{Cfg, parse};
+use rtcg_ptx::{ControlFlowGraph, parse};
 
 fn function(body: &str) -> Function {
     let text = format!(
@@ -21,14 +21,14 @@ fn reg(function: &Function, name: &str) -> Reg {
 #[test]
 fn if_else_meets_again() {
     let f = function("@%p1 bra $else; mov.u32 %r1, 1; bra $join; $else: mov.u32 %r1, 2; $join: mov.u32 %r2, %r1; ret;");
-    let cfg = Cfg::new(&f);
+    let cfg = ControlFlowGraph::new(&f);
     assert_eq!(cfg.blocks.len(), 4);
     assert_eq!(cfg.idom, [0, 0, 0, 0]);
     assert_eq!(cfg.ipdom, [Some(3), Some(3), Some(3), None]);
     assert!(matches!(cfg.blocks[0].terminator, Terminator::Branch { taken: 2, otherwise: 1, .. }));
-    assert!(cfg.live_in(3).contains(reg(&f, "%r1")));
-    assert!(cfg.live_in(0).contains(reg(&f, "%p1")));
-    assert!(!cfg.live_in(1).contains(reg(&f, "%r1")));
+    assert!(cfg.live_in(3).contains_reg(reg(&f, "%r1")));
+    assert!(cfg.live_in(0).contains_reg(reg(&f, "%p1")));
+    assert!(!cfg.live_in(1).contains_reg(reg(&f, "%r1")));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_loop_stands_before_what_follows_it() {
         "$head: @%p1 bra $body; bra $done; $done: ret;\n\
          $body: @%p2 bra $left; add.u32 %r1, %r1, 1; bra $latch; $left: @%p3 bra $done; $latch: bra $head;",
     );
-    let cfg = Cfg::new(&f);
+    let cfg = ControlFlowGraph::new(&f);
     assert_eq!(cfg.loops.len(), 1);
     let blocks = &cfg.loops[0].blocks;
     assert_eq!(blocks[0], cfg.loops[0].header);
@@ -52,19 +52,19 @@ fn a_loop_stands_before_what_follows_it() {
 
 #[test]
 fn endless_and_irreducible() {
-    let cfg = Cfg::new(&function("@%p1 bra $b; $a: @%p2 bra $b; ret; $b: bra $a;"));
+    let cfg = ControlFlowGraph::new(&function("@%p1 bra $b; $a: @%p2 bra $b; ret; $b: bra $a;"));
     assert!(!cfg.reducible);
     assert_eq!(cfg.blocks.len(), 4);
-    let cfg = Cfg::new(&function("@%p1 ret; $a: bra $a;"));
+    let cfg = ControlFlowGraph::new(&function("@%p1 ret; $a: bra $a;"));
     assert_eq!(cfg.ipdom, [None, None]);
 }
 
 #[test]
 fn unreachable_blocks_are_dropped_and_the_end_returns() {
     let f = function("bra $x; mov.u32 %r1, 1; $x: @%p1 exit;");
-    let cfg = Cfg::new(&f);
+    let cfg = ControlFlowGraph::new(&f);
     assert_eq!(cfg.blocks.len(), 3);
-    assert_eq!(cfg.blocks[2].range(), 3..3);
+    assert_eq!(cfg.blocks[2].statement_range(), 3..3);
     assert_eq!(cfg.blocks[2].terminator, Terminator::Exit);
     assert_eq!(cfg.block_of(1), None);
 }
@@ -72,20 +72,20 @@ fn unreachable_blocks_are_dropped_and_the_end_returns() {
 #[test]
 fn splits_and_guards() {
     let f = function("mov.u32 %r1, 0; bar.sync 0; @%p1 mov.u32 %r1, 1; mov.u32 %r2, %r1; ret;");
-    let cfg = Cfg::build(&f, |s| {
+    let cfg = ControlFlowGraph::build_with_boundaries(&f, |s| {
         let bar = matches!(s.inst, Inst::Bar { .. });
         BlockBoundary { before: bar, after: bar }
     });
     assert_eq!(cfg.blocks.iter().map(|b| (b.start, b.end)).collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 5)]);
     // The guarded write keeps the old value alive.
-    assert!(cfg.live_in(2).contains(reg(&f, "%r1")));
-    assert!(!cfg.live_in(0).contains(reg(&f, "%r1")));
+    assert!(cfg.live_in(2).contains_reg(reg(&f, "%r1")));
+    assert!(!cfg.live_in(0).contains_reg(reg(&f, "%r1")));
 }
 
 #[test]
 fn switch() {
     let f = function("$list: .branchtargets $a, $b, $a; brx.idx %r1, $list; $a: ret; $b: ret;");
-    let cfg = Cfg::new(&f);
+    let cfg = ControlFlowGraph::new(&f);
     assert!(
         matches!(&cfg.blocks[0].terminator, Terminator::Switch { targets, guard: None, .. } if *targets == [1, 2, 1])
     );

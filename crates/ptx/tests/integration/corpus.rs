@@ -4,7 +4,7 @@
 use crate::common::{check_round_trip, corpus};
 use rtcg_ptx::ast::*;
 use rtcg_ptx::cfg::Terminator;
-use rtcg_ptx::{Cfg, RegSet, parse};
+use rtcg_ptx::{ControlFlowGraph, RegSet, parse};
 
 #[test]
 fn only_listed_instructions_are_unsupported() {
@@ -25,7 +25,7 @@ fn only_listed_instructions_are_unsupported() {
 fn every_line_of_a_line_table_is_kept() {
     let (_, text) = corpus().into_iter().find(|(name, _)| name == "calls.80l.ptx").expect("calls.80l.ptx");
     let result = parse(text);
-    let kernel = result.module.entry("k").expect("kernel").1;
+    let kernel = result.module.find_kernel("k").expect("kernel").1;
     assert!(kernel.body.iter().filter(|s| s.line.is_some()).count() * 2 > kernel.body.len());
     assert!(result.module.files.iter().any(|file| file.ends_with("k.cu")));
 }
@@ -51,17 +51,17 @@ fn reachable(from: u32, without: Option<u32>, next: impl Fn(u32) -> Vec<u32>, n:
     seen
 }
 
-fn successors(cfg: &Cfg, id: u32) -> Vec<u32> {
+fn successors(cfg: &ControlFlowGraph, id: u32) -> Vec<u32> {
     let mut list = Vec::new();
     cfg.blocks[id as usize].terminator.for_each_successor(|to| list.push(to));
     list
 }
 
-fn leaves(cfg: &Cfg, id: u32) -> bool {
+fn leaves(cfg: &ControlFlowGraph, id: u32) -> bool {
     matches!(cfg.blocks[id as usize].terminator, Terminator::Exit | Terminator::ExitIf { .. })
 }
 
-fn check_dominators(cfg: &Cfg) {
+fn check_dominators(cfg: &ControlFlowGraph) {
     let n = cfg.blocks.len();
     for a in 0..n as u32 {
         let around = reachable(0, Some(a), |id| successors(cfg, id), n);
@@ -73,7 +73,7 @@ fn check_dominators(cfg: &Cfg) {
 }
 
 /// `p` post-dominates `a` if `a` cannot leave without it; the immediate one is the nearest.
-fn check_post_dominators(cfg: &Cfg) {
+fn check_post_dominators(cfg: &ControlFlowGraph) {
     let n = cfg.blocks.len();
     let can_leave = |from: u32, without: Option<u32>| {
         let seen = reachable(from, without, |id| successors(cfg, id), n);
@@ -95,14 +95,14 @@ fn check_post_dominators(cfg: &Cfg) {
     }
 }
 
-fn check_order(cfg: &Cfg, function: &Function) {
+fn check_order(cfg: &ControlFlowGraph, function: &Function) {
     for l in cfg.loops.iter().filter(|_| cfg.reducible) {
         let (first, last) = (l.blocks[0], l.blocks[l.blocks.len() - 1]);
         assert_eq!(first, l.header);
         assert_eq!((last - first + 1) as usize, l.blocks.len(), "the loop at {first} is not contiguous");
     }
     let mut covered = vec![0; function.body.len()];
-    cfg.blocks.iter().for_each(|b| b.range().for_each(|i| covered[i] += 1));
+    cfg.blocks.iter().for_each(|b| b.statement_range().for_each(|i| covered[i] += 1));
     assert!(covered.iter().all(|&times| times <= 1));
     for (from, to) in cfg.back_edges() {
         assert!(!cfg.reducible || cfg.dominates(to, from));
@@ -110,19 +110,19 @@ fn check_order(cfg: &Cfg, function: &Function) {
 }
 
 /// Liveness again, statement by statement until nothing changes.
-fn check_liveness(cfg: &Cfg, function: &Function) {
+fn check_liveness(cfg: &ControlFlowGraph, function: &Function) {
     let n = function.regs.len();
     let mut into: Vec<RegSet> = vec![RegSet::new(n); cfg.blocks.len()];
     loop {
         let mut changed = false;
         for id in 0..cfg.blocks.len() {
             let mut live = RegSet::new(n);
-            successors(cfg, id as u32).iter().for_each(|&to| live.union(&into[to as usize]));
-            for statement in function.body[cfg.blocks[id].range()].iter().rev() {
+            successors(cfg, id as u32).iter().for_each(|&to| live.union_with(&into[to as usize]));
+            for statement in function.body[cfg.blocks[id].statement_range()].iter().rev() {
                 if statement.guard.is_none() {
-                    statement.for_each_def(|reg| live.remove(reg));
+                    statement.for_each_def(|reg| live.remove_reg(reg));
                 }
-                statement.for_each_use(|reg| _ = live.insert(reg));
+                statement.for_each_use(|reg| _ = live.insert_reg(reg));
             }
             changed |= live != into[id];
             into[id] = live;
@@ -141,7 +141,7 @@ fn control_flow_graphs_follow_the_definitions() {
     let mut n_graphs = 0;
     for (name, text) in corpus() {
         for function in parse(text).module.functions.iter().filter(|f| f.defined) {
-            let cfg = Cfg::new(function);
+            let cfg = ControlFlowGraph::new(function);
             if cfg.blocks.len() > 400 {
                 continue;
             }

@@ -125,13 +125,13 @@ fn initialisers() {
     assert!(module.diagnostics.is_empty(), "{}", module.render("k.ptx"));
     let vars = module.module.vars;
     let words: Vec<u8> = [1u32, 2, 0, 3, 4, 5].iter().flat_map(|w| w.to_le_bytes()).collect();
-    assert_eq!(vars[0].init, [Init::Bytes(words)]);
+    assert_eq!(vars[0].init, [VarInit::Bytes(words)]);
     let a = Symbol::Global(GlobalVar(0));
-    assert_eq!(vars[1].init[0], Init::Address { symbol: a, offset: 8, size: 8, generic: false, shift: 0 });
+    assert_eq!(vars[1].init[0], VarInit::Address { symbol: a, offset: 8, size: 8, generic: false, shift: 0 });
     assert_eq!(vars[1].size, 24);
     let floats: Vec<u8> = [1.5f32, 2.0, 3.0].iter().flat_map(|w| w.to_le_bytes()).collect();
-    assert_eq!(vars[2].init, [Init::Bytes(floats)]);
-    assert_eq!(vars[3].init[1], Init::Address { symbol: a, offset: 0, size: 1, generic: false, shift: 8 });
+    assert_eq!(vars[2].init, [VarInit::Bytes(floats)]);
+    assert_eq!(vars[3].init[1], VarInit::Address { symbol: a, offset: 0, size: 1, generic: false, shift: 8 });
     assert!(vars[4].unsized_array && vars[4].size == 0);
 }
 

@@ -2,7 +2,7 @@
 //! what is not PTX is refused.
 
 use rtcg_ptx::ast::*;
-use rtcg_ptx::{parse, print};
+use rtcg_ptx::{parse, print_module};
 
 fn kernel(body: &str) -> String {
     format!(
@@ -82,7 +82,7 @@ fn every_form_survives_printing() {
     for line in GOOD {
         let first = parse(kernel(line));
         assert!(first.diagnostics.is_empty(), "{line}: {}", first.render("k.ptx"));
-        let text = print(&first.module);
+        let text = print_module(&first.module);
         let second = parse(text.clone());
         assert!(second.diagnostics.is_empty(), "{line}: {text}\n{}", second.render("k.ptx"));
         let inst = |m: &Module| m.functions[0].body[0].inst.clone();

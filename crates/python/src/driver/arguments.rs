@@ -1,19 +1,19 @@
 //! Arguments of a direct call: the bytes and the type of each, by what kind of object it is.
 
 use crate::driver::dlpack;
-use crate::driver::fastcall::{Args, pointers};
+use crate::driver::fastcall::{PositionalArgs, object_pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{LogicError, array_error, driver_error};
 use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
-use crate::pointer::{DevicePtr, own_memory};
+use crate::pointer::{DevicePtr, address_of_own_class};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};
 use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
-use rtcg::driver::signature::{Given, Number, ParamKind};
+use rtcg::driver::signature::{GivenArgument, NumberType, ParamKind};
 use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 struct ScalarType {
     class: usize,
     nbytes: usize,
-    number: Number,
+    number: NumberType,
     /// Where the value lies in the object; `None` where that could not be made sure.
     offset: Option<usize>,
 }
@@ -33,8 +33,8 @@ struct NumpyClasses {
     generic: Py<PyType>,
 }
 
-static NUMPY: PyOnceLock<NumpyClasses> = PyOnceLock::new();
-static HANDLER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static NUMPY_CLASSES: PyOnceLock<NumpyClasses> = PyOnceLock::new();
+static ARGUMENT_HANDLER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// The commonest first.
 const SCALAR_TYPES: [&str; 20] = [
@@ -63,14 +63,14 @@ const SCALAR_TYPES: [&str; 20] = [
 /// NumPy's classes; `None` while nobody has imported it, when no argument can be of one of them.
 #[inline]
 fn numpy_classes(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
-    match NUMPY.get(py) {
+    match NUMPY_CLASSES.get(py) {
         Some(classes) => Ok(Some(classes)),
-        None => look_for_numpy(py),
+        None => numpy_classes_if_imported(py),
     }
 }
 
 #[cold]
-fn look_for_numpy(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
+fn numpy_classes_if_imported(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     // One that is being imported has no classes yet.
     let Some(generic) = modules.get_item("numpy")?.and_then(|numpy| numpy.getattr("generic").ok()) else {
@@ -81,7 +81,7 @@ fn look_for_numpy(py: Python<'_>) -> PyResult<Option<&NumpyClasses>> {
         let scalars = SCALAR_TYPES.iter().map(|name| scalar_type(&numpy.getattr(*name)?)).collect::<PyResult<_>>()?;
         Ok::<_, PyErr>(NumpyClasses { scalars, generic: generic.cast_into::<PyType>()?.unbind() })
     };
-    NUMPY.get_or_try_init(py, make).map(Some)
+    NUMPY_CLASSES.get_or_try_init(py, make).map(Some)
 }
 
 /// The base of NumPy's scalar types; `None` while nobody has imported it.
@@ -99,25 +99,26 @@ fn host_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, P
 #[derive(Clone, Copy)]
 pub(crate) struct NumpyScalar {
     pub(crate) nbytes: usize,
-    pub(crate) number: Number,
+    pub(crate) number: NumberType,
 }
 
 /// Says of a scalar of NumPy's what it is.
 pub(crate) fn numpy_scalar(object: &Bound<'_, PyAny>) -> Option<NumpyScalar> {
-    let scalar = numpy_classes(object.py()).ok()??.scalar(object.get_type_ptr())?;
+    let scalar = numpy_classes(object.py()).ok()??.scalar_type_of(object.get_type_ptr())?;
     scalar.offset.filter(|offset| *offset == size_of::<pyo3::ffi::PyObject>())?;
     Some(NumpyScalar { nbytes: scalar.nbytes, number: scalar.number })
 }
 
 fn scalar_type(class: &Bound<'_, PyAny>) -> PyResult<ScalarType> {
     let dtype = PyArrayDescr::new(class.py(), class)?;
-    let number = number_of(&dtype).ok_or_else(|| PyTypeError::new_err("a NumPy scalar type is of no known kind"))?;
-    let offset = value_offset(class)?;
+    let number =
+        number_type_of_dtype(&dtype).ok_or_else(|| PyTypeError::new_err("a NumPy scalar type is of no known kind"))?;
+    let offset = scalar_value_offset(class)?;
     Ok(ScalarType { class: class.as_ptr().addr(), nbytes: dtype.itemsize(), number, offset })
 }
 
 /// NumPy keeps a scalar's value right behind the object's head. An example makes sure of that.
-fn value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+fn scalar_value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     let offset = size_of::<pyo3::ffi::PyObject>();
     let example = class.call1((1,))?;
     let expected: Vec<u8> = example.call_method0("tobytes")?.extract()?;
@@ -131,47 +132,47 @@ fn value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 }
 
 /// The number that a dtype is, if it is one that C has.
-pub(crate) fn number_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<Number> {
-    number_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
+pub(crate) fn number_type_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> Option<NumberType> {
+    number_type_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
         let is_bfloat = dtype.itemsize() == 2 && dtype.to_string() == "bfloat16";
-        is_bfloat.then_some(Number::BFloat16)
+        is_bfloat.then_some(NumberType::BFloat16)
     })
 }
 
 /// The number with NumPy's kind letter and size.
-fn number_of_kind(kind: char, size: usize) -> Option<Number> {
+fn number_type_of_kind(kind: char, size: usize) -> Option<NumberType> {
     Some(match (kind, size) {
-        ('b', 1) => Number::Bool,
-        ('i' | 'u', 1 | 2 | 4 | 8) => Number::Int { nbytes: size as u8, signed: kind == 'i' },
-        ('f', 2) => Number::Half,
-        ('f', 4) => Number::Float,
-        ('f', 8) => Number::Double,
-        ('c', 8) => Number::Complex64,
-        ('c', 16) => Number::Complex128,
+        ('b', 1) => NumberType::Bool,
+        ('i' | 'u', 1 | 2 | 4 | 8) => NumberType::Int { nbytes: size as u8, signed: kind == 'i' },
+        ('f', 2) => NumberType::Half,
+        ('f', 4) => NumberType::Float,
+        ('f', 8) => NumberType::Double,
+        ('c', 8) => NumberType::Complex64,
+        ('c', 16) => NumberType::Complex128,
         _ => return None,
     })
 }
 
 impl NumpyClasses {
     #[inline]
-    fn scalar(&self, class: *const PyTypeObject) -> Option<&ScalarType> {
+    fn scalar_type_of(&self, class: *const PyTypeObject) -> Option<&ScalarType> {
         self.scalars.iter().find(|known| known.class == class.addr())
     }
 }
 
 /// Packed arguments.
-pub(crate) struct Packed {
+pub(crate) struct PackedArguments {
     pub(crate) bytes: PackedArgs,
 }
 
 /// Packs all arguments and checks them against the kernel's parameters, without a launch.
-pub(crate) fn pack(function: &Function, args: &Bound<'_, PyTuple>) -> PyResult<Packed> {
-    let items = pointers(args);
+pub(crate) fn pack_arguments(function: &Function, args: &Bound<'_, PyTuple>) -> PyResult<PackedArguments> {
+    let items = object_pointers(args);
     let mut packer = function.args();
     // SAFETY: the tuple holds the objects.
-    let args = unsafe { Args::new(args.py(), &items) };
-    ArgumentPacking::new(function, &mut packer).all(args)?;
-    Ok(Packed { bytes: packer.pack().map_err(driver_error)? })
+    let args = unsafe { PositionalArgs::new(args.py(), &items) };
+    ArgumentPacking::new(function, &mut packer).pack_all(args)?;
+    Ok(PackedArguments { bytes: packer.pack().map_err(driver_error)? })
 }
 
 /// What arguments need beside their bytes.
@@ -197,25 +198,33 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
 
     /// Packs all arguments.
     #[inline]
-    pub(crate) fn all(mut self, args: Args<'_, 'py>) -> PyResult<ArgumentExtras<'py>> {
+    pub(crate) fn pack_all(mut self, args: PositionalArgs<'_, 'py>) -> PyResult<ArgumentExtras<'py>> {
         let numpy = numpy_classes(args.py())?;
-        for (index, arg) in args.iter().enumerate() {
+        for (index, arg) in args.iter_args().enumerate() {
             if let Ok(memory) = arg.cast_exact::<PyDeviceAllocation>() {
-                let address = memory.get().ptr().map_err(|error| named(self.function, index, &arg, error))?;
-                self.pointer(index, &arg, address, None)?;
-            } else if let Some(scalar) = numpy.and_then(|numpy| numpy.scalar(arg.get_type_ptr())) {
-                self.scalar(index, &arg, scalar)?;
+                let address =
+                    memory.get().ptr().map_err(|error| with_parameter_name(self.function, index, &arg, error))?;
+                self.put_pointer(index, &arg, address, None)?;
+            } else if let Some(scalar) = numpy.and_then(|numpy| numpy.scalar_type_of(arg.get_type_ptr())) {
+                self.put_scalar(index, &arg, scalar)?;
             } else {
-                self.other(index, &arg)?;
+                self.put_other(index, &arg)?;
             }
         }
         Ok(self.extras)
     }
 
     #[inline]
-    fn put(&mut self, index: usize, arg: &Bound<'py, PyAny>, bytes: &[u8], align: usize, given: Given) -> PyResult<()> {
+    fn put_argument(
+        &mut self,
+        index: usize,
+        arg: &Bound<'py, PyAny>,
+        bytes: &[u8],
+        align: usize,
+        given: GivenArgument,
+    ) -> PyResult<()> {
         let Err(error) = self.packer.push_as(bytes, align, given) else { return Ok(()) };
-        match self.function.reinterpreted(index, given).filter(|_| !rtcg::types_are_strict()) {
+        match self.function.reinterpret_mismatched(index, given).filter(|_| !rtcg::types_are_strict()) {
             Some(untyped) if self.packer.push_as(bytes, align, untyped).is_ok() => {
                 warn_of_type(self.function, index, arg)
             }
@@ -224,13 +233,19 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     }
 
     #[inline]
-    fn pointer(&mut self, index: usize, arg: &Bound<'py, PyAny>, address: u64, of: Option<Number>) -> PyResult<()> {
-        self.put(index, arg, &address.to_ne_bytes(), 8, Given::Pointer(of))
+    fn put_pointer(
+        &mut self,
+        index: usize,
+        arg: &Bound<'py, PyAny>,
+        address: u64,
+        of: Option<NumberType>,
+    ) -> PyResult<()> {
+        self.put_argument(index, arg, &address.to_ne_bytes(), 8, GivenArgument::Pointer(of))
     }
 
     /// A NumPy scalar of at most 16 bytes.
     #[inline]
-    fn scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>, kind: &ScalarType) -> PyResult<()> {
+    fn put_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>, kind: &ScalarType) -> PyResult<()> {
         let mut value = [0u64; 2];
         // SAFETY: the object is a scalar of this type, whose value of at most 16 bytes lies there, or
         // is copied by NumPy.
@@ -245,25 +260,27 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             };
             std::slice::from_raw_parts(start, kind.nbytes)
         };
-        self.put(index, scalar, bytes, kind.nbytes.min(8), Given::Value(kind.number))
+        self.put_argument(index, scalar, bytes, kind.nbytes.min(8), GivenArgument::Value(kind.number))
     }
 
-    fn other(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn put_other(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
-            let array = &array.get().contents().array;
-            array.check_memory().map_err(|error| named(self.function, index, arg, array_error(py, error)))?;
-            return self.pointer(index, arg, array.device_ptr().unwrap_or(0), rtcg::number_of(array.dtype()));
+            let array = &array.get().current_state().array;
+            array
+                .check_memory()
+                .map_err(|error| with_parameter_name(self.function, index, arg, array_error(py, error)))?;
+            return self.put_pointer(index, arg, array.device_ptr().unwrap_or(0), rtcg::number_of(array.dtype()));
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
-            let address = memory.get().ptr().map_err(|error| named(self.function, index, arg, error))?;
-            return self.pointer(index, arg, address, None);
+            let address = memory.get().ptr().map_err(|error| with_parameter_name(self.function, index, arg, error))?;
+            return self.put_pointer(index, arg, address, None);
         }
-        if arg.is_instance(HANDLER.import(py, "rtcg.driver", "ArgumentHandler")?)? {
-            return self.handler(index, arg);
+        if arg.is_instance(ARGUMENT_HANDLER.import(py, "rtcg.driver", "ArgumentHandler")?)? {
+            return self.put_handler(index, arg);
         }
         if let Some(array) = host_array(arg) {
-            return self.array(index, array);
+            return self.put_host_array(index, array);
         }
         if let Some(generic) = numpy_generic(py)?
             && arg.is_instance(generic)?
@@ -271,85 +288,89 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             return self.unusual_scalar(index, arg);
         }
         if let Some(value) = weak_scalar(arg)? {
-            return self.weak(index, arg, value);
+            return self.put_weak_scalar(index, arg, value);
         }
         if let Some((bytes, number)) = bytes_like(arg)? {
-            let given = number.map_or(Given::Bytes, Given::Value);
-            return self.put(index, arg, &bytes, bytes.len().clamp(1, 8), given);
+            let given = number.map_or(GivenArgument::Bytes, GivenArgument::Value);
+            return self.put_argument(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
-        match self.pointer_of(arg) {
-            Err(error) if error.is_instance_of::<LogicError>(py) => Err(named(self.function, index, arg, error)),
+        match self.device_pointer_of(arg) {
+            Err(error) if error.is_instance_of::<LogicError>(py) => {
+                Err(with_parameter_name(self.function, index, arg, error))
+            }
             Err(error) => Err(error),
-            Ok(Some((address, number))) => self.pointer(index, arg, address, number),
-            Ok(None) => Err(invalid_type(self.function, index, arg)),
+            Ok(Some((address, number))) => self.put_pointer(index, arg, address, number),
+            Ok(None) => Err(invalid_type_error(self.function, index, arg)),
         }
     }
 
     /// `In`, `Out`, `InOut` and classes of users.
-    fn handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn put_handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let array = arg.getattr("array").ok();
         let array = array.as_ref().and_then(host_array);
-        let number = array.and_then(|array| number_of(&array.dtype()));
+        let number = array.and_then(|array| number_type_of_dtype(&array.dtype()));
         // Refused before memory is allocated for it.
-        let given = Given::Pointer(number);
-        let is_taken = || !rtcg::types_are_strict() && self.function.reinterpreted(index, given).is_some();
+        let given = GivenArgument::Pointer(number);
+        let is_taken = || !rtcg::types_are_strict() && self.function.reinterpret_mismatched(index, given).is_some();
         if self.function.check_type(index, given).is_err() && !is_taken() {
-            return Err(wrong_type(self.function, index, arg, &described_array(array)));
+            return Err(wrong_type_error(self.function, index, arg, &described_array(array)));
         }
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
         self.extras.handlers.push(arg.clone());
-        self.pointer(index, arg, memory.0, number)
+        self.put_pointer(index, arg, memory.0, number)
     }
 
     /// A structured or other unusual scalar: its bytes by value.
     fn unusual_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
         let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
         let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
-        let given = number_of(&dtype).map_or(Given::Bytes, Given::Value);
-        self.put(index, scalar, &bytes, dtype.alignment(), given)
+        let given = number_type_of_dtype(&dtype).map_or(GivenArgument::Bytes, GivenArgument::Value);
+        self.put_argument(index, scalar, &bytes, dtype.alignment(), given)
     }
 
     /// An array of the host: a pointer if it lies in managed memory, else its bytes by value.
-    fn array(&mut self, index: usize, array: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
-        let buffer = HostBuffer::of(array, &format!("parameter #{index} (0-based)"))?;
+    fn put_host_array(&mut self, index: usize, array: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
+        let buffer = HostBuffer::from_object(array, &format!("parameter #{index} (0-based)"))?;
         let dtype = array.dtype();
-        let number = number_of(&dtype);
+        let number = number_type_of_dtype(&dtype);
         if is_managed(array)? {
-            return self.pointer(index, array, buffer.as_ptr().addr() as u64, number);
+            return self.put_pointer(index, array, buffer.as_ptr().addr() as u64, number);
         }
-        let is_address = matches!(number, Some(Number::Int { nbytes: 8, .. })) && buffer.nbytes() == 8;
-        let is_pointer = self.function.declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
+        let is_address = matches!(number, Some(NumberType::Int { nbytes: 8, .. })) && buffer.nbytes() == 8;
+        let is_pointer =
+            self.function.param_declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
         if is_pointer && !is_address {
             let given = described_array(Some(array));
-            return Err(wrong_type(self.function, index, array, &format!("{given}{ON_THE_HOST}")));
+            return Err(wrong_type_error(self.function, index, array, &format!("{given}{HOST_MEMORY_HINT}")));
         }
         // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
-        let bytes = unsafe { buffer.bytes() };
-        let given = number.filter(|number| number.nbytes() == bytes.len()).map_or(Given::Bytes, Given::Value);
-        self.put(index, array, bytes, dtype.alignment(), given)
+        let bytes = unsafe { buffer.as_bytes() };
+        let given =
+            number.filter(|number| number.nbytes() == bytes.len()).map_or(GivenArgument::Bytes, GivenArgument::Value);
+        self.put_argument(index, array, bytes, dtype.alignment(), given)
     }
 
     /// A number of Python's, in the type that the kernel declares.
-    fn weak(&mut self, index: usize, arg: &Bound<'py, PyAny>, value: WeakScalar) -> PyResult<()> {
-        let Some(declared) = self.function.declaration(index) else {
-            return Err(invalid_type(self.function, index, arg));
+    fn put_weak_scalar(&mut self, index: usize, arg: &Bound<'py, PyAny>, value: WeakScalar) -> PyResult<()> {
+        let Some(declared) = self.function.param_declaration(index) else {
+            return Err(invalid_type_error(self.function, index, arg));
         };
-        match value.convert(declared.kind) {
-            Ok(bytes) => self.put(index, arg, &bytes, bytes.len().min(8), Given::Bytes),
+        match value.convert_to_param(declared.kind) {
+            Ok(bytes) => self.put_argument(index, arg, &bytes, bytes.len().min(8), GivenArgument::Bytes),
             Err(ConversionError::Value) if !matches!(value, WeakScalar::Float(x) if x.is_finite() && x.abs() < 1e20) => {
-                let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe(arg));
+                let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe_object(arg));
                 Err(PyOverflowError::new_err(text))
             }
             Err(_) if matches!((value, declared.kind), (WeakScalar::Int(_), ParamKind::Pointer(_))) => {
-                let given = format!("{}; an address is passed as numpy.intp(...)", describe(arg));
-                Err(wrong_type(self.function, index, arg, &given))
+                let given = format!("{}; an address is passed as numpy.intp(...)", describe_object(arg));
+                Err(wrong_type_error(self.function, index, arg, &given))
             }
-            Err(_) => Err(wrong_type(self.function, index, arg, &describe(arg))),
+            Err(_) => Err(wrong_type_error(self.function, index, arg, &describe_object(arg))),
         }
     }
 
     /// The device address of an array of any library, or of a holder of a pointer.
-    fn pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<Number>)>> {
+    fn device_pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
             return interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
         }
@@ -359,25 +380,25 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
         }
         if let Some((tensor, capsule)) = dlpack::device_tensor(arg)? {
             self.extras.held.push(capsule);
-            return Ok(Some((tensor.address, number_of_kind(tensor.kind, tensor.itemsize))));
+            return Ok(Some((tensor.address, number_type_of_kind(tensor.kind, tensor.itemsize))));
         }
-        if let Some((address, _)) = own_memory(arg)? {
+        if let Some((address, _)) = address_of_own_class(arg)? {
             return Ok(Some((address, None)));
         }
         if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some((ptr.0, None))) } else { Ok(None) }
     }
 }
 
-const ON_THE_HOST: &str = ", which is not on the device; use rtcg.driver.In, Out or InOut of it, or copy it with \
+const HOST_MEMORY_HINT: &str = ", which is not on the device; use rtcg.driver.In, Out or InOut of it, or copy it with \
                            rtcg.driver.to_device or rtcg.numpy.to_gpu";
 
 /// Address and element type by the array interface.
-fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<Number>)> {
+fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<NumberType>)> {
     let data = interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
     let address = data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
     let typestr = interface.get_item("typestr")?.and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
     let mut letters = typestr.get(1..).unwrap_or_default().chars();
-    let number = letters.next().and_then(|kind| number_of_kind(kind, letters.as_str().parse().ok()?));
+    let number = letters.next().and_then(|kind| number_type_of_kind(kind, letters.as_str().parse().ok()?));
     Ok((address, number))
 }
 
@@ -401,7 +422,7 @@ fn weak_scalar(arg: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 }
 
 /// The bytes of `struct.pack`, and of values of ctypes.
-fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number>)>> {
+fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<NumberType>)>> {
     if let Ok(bytes) = arg.cast::<PyBytes>() {
         return Ok(Some((bytes.as_bytes().to_vec(), None)));
     }
@@ -413,7 +434,7 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
         if arg.is_instance(&ctypes.getattr(name)?)? {
             let bytes = py.get_type::<PyBytes>().call1((arg,))?.extract()?;
             let letter = arg.getattr("_type_").ok().filter(|_| name == "_SimpleCData");
-            let number = letter.and_then(|letter| number_of_letter(&letter.extract::<String>().ok()?));
+            let number = letter.and_then(|letter| number_type_of_ctypes_letter(&letter.extract::<String>().ok()?));
             return Ok(Some((bytes, number)));
         }
     }
@@ -421,10 +442,10 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
 }
 
 /// The number that ctypes means by a letter.
-fn number_of_letter(letter: &str) -> Option<Number> {
-    let int = |nbytes, signed| Some(Number::Int { nbytes, signed });
+fn number_type_of_ctypes_letter(letter: &str) -> Option<NumberType> {
+    let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
     match letter {
-        "?" => Some(Number::Bool),
+        "?" => Some(NumberType::Bool),
         "b" => int(1, true),
         "B" => int(1, false),
         "h" => int(2, true),
@@ -433,8 +454,8 @@ fn number_of_letter(letter: &str) -> Option<Number> {
         "I" => int(4, false),
         "l" | "q" => int(8, true),
         "L" | "Q" | "P" => int(8, false),
-        "f" => Some(Number::Float),
-        "d" => Some(Number::Double),
+        "f" => Some(NumberType::Float),
+        "d" => Some(NumberType::Double),
         _ => None,
     }
 }
@@ -455,28 +476,29 @@ fn wrong_argument(
     index: usize,
     error: rtcg::driver::Error,
     arg: &Bound<'_, PyAny>,
-    given: Given,
+    given: GivenArgument,
 ) -> PyErr {
     let is_array = host_array(arg).is_some();
     if !is_array && function.check_type(index, given).is_err() && function.params().is_none_or(|p| index < p.len()) {
         let size = match given {
-            Given::Value(number) => number.nbytes(),
+            GivenArgument::Value(number) => number.nbytes(),
             _ => 8,
         };
-        if function.declaration(index).is_some_and(|d| d.kind.nbytes().is_none_or(|n| n == size)) {
-            return wrong_type(function, index, arg, &describe(arg));
+        if function.param_declaration(index).is_some_and(|d| d.kind.nbytes().is_none_or(|n| n == size)) {
+            return wrong_type_error(function, index, arg, &describe_object(arg));
         }
     }
     let detail = error.detail.clone().unwrap_or_default();
-    let hint = if is_array { ON_THE_HOST } else { "" };
-    driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe(arg))))
+    let hint = if is_array { HOST_MEMORY_HINT } else { "" };
+    driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe_object(arg))))
 }
 
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
 #[cold]
 fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
-    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let declared = function.declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
+    static WARNED_TYPES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let declared =
+        function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
     let array = arg.getattr("array").ok();
     let given = describe_type(array.as_ref().unwrap_or(arg));
     let name = function.name();
@@ -484,7 +506,7 @@ fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> Py
         "parameter #{index} (0-based): kernel '{name}'{declared}, got {given}; its bytes are taken as they are \
          (RTCG_ARGUMENT_TYPES=strict makes this an error)"
     );
-    if !WARNED.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+    if !WARNED_TYPES.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
         return Ok(());
     }
     PyErr::warn(arg.py(), &arg.py().get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)
@@ -504,10 +526,11 @@ fn describe_type(object: &Bound<'_, PyAny>) -> String {
 
 /// An argument of a type that the kernel does not take.
 #[cold]
-fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: &str) -> PyErr {
-    let declared = function.declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
+fn wrong_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: &str) -> PyErr {
+    let declared =
+        function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
     let name = function.name();
-    let is_pointer = function.declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(Some(_))));
+    let is_pointer = function.param_declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(Some(_))));
     let has_dtype = arg.hasattr("dtype").unwrap_or(false) && arg.hasattr("gpudata").unwrap_or(false);
     let hint = if is_pointer && has_dtype { "; pass its .gpudata to have the bytes taken as they are" } else { "" };
     PyTypeError::new_err(format!(
@@ -517,23 +540,23 @@ fn wrong_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>, given: 
 
 /// The same exception, saying which parameter it is about.
 #[cold]
-fn named(function: &Function, index: usize, arg: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+fn with_parameter_name(function: &Function, index: usize, arg: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = arg.py();
     let described = function.describe_parameter(index);
     PyErr::from_type(error.get_type(py), format!("{}: {}", described.trim_end_matches(','), error.value(py)))
 }
 
 #[cold]
-fn invalid_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
+fn invalid_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyErr {
     if function.params().is_some_and(|params| index >= params.len()) {
-        return driver_error(function.too_many(index + 1));
+        return driver_error(function.too_many_error(index + 1));
     }
     let given = format!(
         "{}; expected a NumPy scalar such as numpy.int32(...), a device allocation, an array on the device, or \
          In/Out/InOut",
-        describe(arg)
+        describe_object(arg)
     );
-    wrong_type(function, index, arg, &given)
+    wrong_type_error(function, index, arg, &given)
 }
 
 fn described_array(array: Option<&Bound<'_, PyUntypedArray>>) -> String {
@@ -541,7 +564,7 @@ fn described_array(array: Option<&Bound<'_, PyUntypedArray>>) -> String {
 }
 
 /// An object for a message: its type, its dtype if it has one, and its value when that is short.
-fn describe(object: &Bound<'_, PyAny>) -> String {
+fn describe_object(object: &Bound<'_, PyAny>) -> String {
     let name = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
     let dtype =
         object.getattr("dtype").and_then(|dtype| dtype.str()).map(|dtype: Bound<'_, PyString>| dtype.to_string());

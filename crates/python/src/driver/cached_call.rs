@@ -10,13 +10,13 @@
 //! own numbers and tuples. The cached objects themselves cannot change.
 
 use crate::driver::arguments::{NumpyScalar, numpy_scalar};
-use crate::driver::fastcall::{Args, Keywords};
+use crate::driver::fastcall::{KeywordArgs, PositionalArgs};
 use crate::driver::function::PyFunction;
 use crate::driver::geometry::small_integer;
-use crate::driver::launch_keywords::{Keyword, keyword};
+use crate::driver::launch_keywords::{LaunchKeyword, keyword_by_name};
 use crate::driver::memory::PyDeviceAllocation;
 use crate::driver::pool::{PyPooledDeviceAllocation, is_in_use as is_pool_in_use};
-use crate::driver::prepared::{Prepared, Slot};
+use crate::driver::prepared::{PreparedLayout, PreparedSlot};
 use crate::driver::stream::PyStream;
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use rtcg::array::fuse;
 use rtcg::driver::Stream;
-use rtcg::driver::signature::{Number, ParamKind};
+use rtcg::driver::signature::{NumberType, ParamKind};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
@@ -50,7 +50,7 @@ enum ArgumentSource {
     /// The address of a `PooledDeviceAllocation`.
     Pooled,
     /// The address of a `GPUArray` of such elements.
-    Array(Option<Number>),
+    Array(Option<NumberType>),
     /// So many bytes behind the head of a scalar of NumPy's.
     Bytes(u8),
     /// An `int` in the type of C with this many bytes.
@@ -76,7 +76,7 @@ const MAX_WORDS: usize = 2 * MAX_ARGS;
 const NO_INDEX: u8 = u8::MAX;
 
 /// Three numbers and the object that they were read from.
-struct Dimensions {
+struct CachedDimensions {
     value: [u32; 3],
     /// `None` where the call does not say.
     object: Option<Py<PyAny>>,
@@ -100,8 +100,8 @@ struct CachedCall {
     nbytes: u16,
     shared: u32,
     names: Option<Py<PyTuple>>,
-    grid: Dimensions,
-    block: Dimensions,
+    grid: CachedDimensions,
+    block: CachedDimensions,
     shared_object: Option<Py<PyAny>>,
     stream_class: *const PyTypeObject,
     steps: [CachedArgument; MAX_ARGS],
@@ -111,27 +111,27 @@ struct CachedCall {
 #[derive(Default)]
 pub(crate) struct LastCall(UnsafeCell<Option<Box<CachedCall>>>);
 
-// SAFETY: every use is by `call_again`, `remember` and `forget`, which are given the interpreter, so that one thread
+// SAFETY: every use is by `call_again`, `remember_call` and `forget_call`, which are given the interpreter, so that one thread
 // at a time is in them; none of them runs Python code while it holds a reference to the contents.
 unsafe impl Sync for LastCall {}
 // SAFETY: the class pointers are only compared; the rest may go to another thread.
 unsafe impl Send for LastCall {}
 
-impl Dimensions {
+impl CachedDimensions {
     /// The numbers of `object`, if it is a tuple of Python's own integers.
     fn new(object: &Bound<'_, PyAny>, at: usize) -> Option<Self> {
-        Some(Self { value: exact_dimensions(object)?, object: Some(object.clone().unbind()), at: at as u8 })
+        Some(Self { value: dimensions_of_tuple(object)?, object: Some(object.clone().unbind()), at: at as u8 })
     }
 
-    const ABSENT: Self = Self { value: [1; 3], object: None, at: NO_INDEX };
+    const ABSENT_DIMENSIONS: Self = Self { value: [1; 3], object: None, at: NO_INDEX };
 
     /// The numbers that a call like the last one says.
     #[inline(always)]
-    fn read(&mut self, args: Args<'_, '_>) -> Option<[u32; 3]> {
+    fn read_dimensions(&mut self, args: PositionalArgs<'_, '_>) -> Option<[u32; 3]> {
         if self.at == NO_INDEX {
             return Some(self.value);
         }
-        let object = args.get(self.at.into())?;
+        let object = args.get_arg(self.at.into())?;
         if self.object.as_ref().is_some_and(|known| known.as_ptr() == object.as_ptr()) {
             return Some(self.value);
         }
@@ -142,7 +142,7 @@ impl Dimensions {
 
 /// The dimensions in a tuple of one to three integers, all of Python's own classes.
 #[inline(never)]
-fn exact_dimensions(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
+fn dimensions_of_tuple(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
     let tuple = object.cast_exact::<PyTuple>().ok()?;
     let mut value = [1; 3];
     if !(1..=3).contains(&tuple.len()) {
@@ -160,7 +160,7 @@ impl ArgumentSource {
     /// # Safety
     /// `to` must have room for them.
     #[inline(always)]
-    unsafe fn write(self, arg: &Bound<'_, PyAny>, to: *mut u8) -> Option<()> {
+    unsafe fn write_argument(self, arg: &Bound<'_, PyAny>, to: *mut u8) -> Option<()> {
         // SAFETY: the class was compared by the caller, who also gives the room.
         unsafe {
             match self {
@@ -171,14 +171,14 @@ impl ArgumentSource {
                     }
                     to.cast::<u64>().write_unaligned(memory.ptr());
                 }
-                Self::Bytes(4) => to.cast::<u32>().write_unaligned(value_of(arg)),
-                Self::Bytes(8) => to.cast::<u64>().write_unaligned(value_of(arg)),
-                Self::Bytes(2) => to.cast::<u16>().write_unaligned(value_of(arg)),
-                Self::Bytes(_) => to.write(value_of(arg)),
+                Self::Bytes(4) => to.cast::<u32>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(8) => to.cast::<u64>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(2) => to.cast::<u16>().write_unaligned(scalar_value(arg)),
+                Self::Bytes(_) => to.write(scalar_value(arg)),
                 Self::Int { nbytes, signed } => write_int(arg, to, nbytes, signed)?,
                 Self::Float | Self::Double => self.write_float(arg, to)?,
                 Self::Array(number) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().unchanged()?.array;
+                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
                     // What was deferred would be computed here, and that may run Python code.
                     if rtcg::number_of(array.dtype()) != number
                         || fuse::is_deferred(array)
@@ -201,7 +201,7 @@ impl ArgumentSource {
     }
 
     /// # Safety
-    /// As [`ArgumentSource::write`], with a `float`.
+    /// As [`ArgumentSource::write_argument`], with a `float`.
     #[inline(always)]
     unsafe fn write_float(self, arg: &Bound<'_, PyAny>, to: *mut u8) -> Option<()> {
         // SAFETY: the object is a float.
@@ -220,7 +220,7 @@ impl ArgumentSource {
         Some(())
     }
 
-    fn nbytes(self) -> usize {
+    fn argument_bytes(self) -> usize {
         match self {
             Self::Bytes(n) | Self::Int { nbytes: n, .. } => n.into(),
             Self::Float => 4,
@@ -238,13 +238,13 @@ impl ArgumentSource {
 /// # Safety
 /// The object must be one whose value is a `T` that lies right behind the object's head.
 #[inline(always)]
-pub(crate) unsafe fn value_of<T>(scalar: &Bound<'_, PyAny>) -> T {
+pub(crate) unsafe fn scalar_value<T>(scalar: &Bound<'_, PyAny>) -> T {
     // SAFETY: the caller's promise.
     unsafe { scalar.as_ptr().byte_add(size_of::<PyObject>()).cast::<T>().read_unaligned() }
 }
 
 /// # Safety
-/// The object must be an `int`, and `to` have room for `nbytes`, which is a power of two up to 8.
+/// The object must be an `int`, and `to` have room for `argument_bytes`, which is a power of two up to 8.
 #[inline(always)]
 pub(crate) unsafe fn write_int(arg: &Bound<'_, PyAny>, to: *mut u8, nbytes: u8, signed: bool) -> Option<()> {
     // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back below.
@@ -283,24 +283,24 @@ impl LastCall {
         if cached.kind != kind
             || usize::from(cached.n_positional) != row.n_positional
             || known_names != row.names
-            || !this.core().is_prepared()
+            || !this.driver_function().is_prepared()
         {
             return None;
         }
         // SAFETY: the interpreter gave these many arguments, and a value for each of the names, which are the known ones.
-        let args = unsafe { Args::new(row.py, std::slice::from_raw_parts(row.items, cached.n_items.into())) };
-        let (grid, block) = (cached.grid.read(args)?, cached.block.read(args)?);
+        let args = unsafe { PositionalArgs::new(row.py, std::slice::from_raw_parts(row.items, cached.n_items.into())) };
+        let (grid, block) = (cached.grid.read_dimensions(args)?, cached.block.read_dimensions(args)?);
         if cached.shared_at != NO_INDEX {
-            let object = args.get(cached.shared_at.into())?;
+            let object = args.get_arg(cached.shared_at.into())?;
             cached.shared_object.as_ref().filter(|known| known.as_ptr() == object.as_ptr())?;
         }
         let mut words = [MaybeUninit::<u64>::uninit(); MAX_WORDS];
         let first = usize::from(cached.first);
-        let bytes = cached.pack(args.skip(first), &mut words)?;
+        let bytes = cached.pack_words(args.skip_args(first), &mut words)?;
         let shared = cached.shared;
         let stream = match cached.stream_at {
             NO_INDEX => None,
-            at => args.get(at.into()).filter(|stream| !stream.is_none()),
+            at => args.get_arg(at.into()).filter(|stream| !stream.is_none()),
         };
         let stream = match &stream {
             None => None,
@@ -312,7 +312,7 @@ impl LastCall {
         };
         let pooled = cached.has_pooled && is_pool_in_use();
         // From here on the recipe may be another call's.
-        let result = launch(this, args.py(), grid, block, shared, stream, bytes);
+        let result = launch_cached(this, args.py(), grid, block, shared, stream, bytes);
         if pooled && result.is_ok() {
             record_pointer_use(args, stream);
         }
@@ -320,22 +320,22 @@ impl LastCall {
     }
 
     /// Nothing is known of the last call.
-    pub(crate) fn forget(&self, _py: Python<'_>) {
+    pub(crate) fn forget_call(&self, _py: Python<'_>) {
         // SAFETY: the interpreter is held; what is dropped are tuples and numbers, which run no Python code.
         unsafe { *self.0.get() = None };
     }
 
     /// Remembers a call that has succeeded.
     #[inline(never)]
-    pub(crate) fn remember(&self, this: &PyFunction, call: &Call<'_, '_>) {
-        let cached = if this.core().is_prepared() { CachedCall::new(this, call) } else { None };
-        // SAFETY: as in `forget`.
+    pub(crate) fn remember_call(&self, this: &PyFunction, call: &CompletedCall<'_, '_>) {
+        let cached = if this.driver_function().is_prepared() { CachedCall::new(this, call) } else { None };
+        // SAFETY: as in `forget_call`.
         unsafe { *self.0.get() = cached.map(Box::new) };
     }
 }
 
 #[inline(always)]
-fn launch(
+fn launch_cached(
     this: &PyFunction,
     py: Python<'_>,
     grid: [u32; 3],
@@ -346,37 +346,41 @@ fn launch(
 ) -> PyResult<()> {
     // SAFETY: the arguments have the types that were checked when the kernel was last called; what the kernel does
     // with them is the business of who wrote it.
-    let launch = || unsafe { this.core().launch(grid, block, shared, stream, bytes) };
+    let launch = || unsafe { this.driver_function().launch(grid, block, shared, stream, bytes) };
     // Others get the interpreter where the launch may wait, perhaps for them.
-    if this.core().launch_may_wait() { detached(py, launch).or_raise() } else { launch().or_raise() }
+    if this.driver_function().launch_may_wait() { without_gil(py, launch).or_raise() } else { launch().or_raise() }
 }
 
 #[inline(never)]
-fn detached<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
+fn without_gil<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
     py.detach(body)
 }
 
 /// Tells pools that a launch in `stream` uses those of its arguments that are their memory.
 #[cold]
-fn record_pointer_use(args: Args<'_, '_>, stream: Option<&Stream>) {
-    args.iter().for_each(|arg| crate::pointer::record_pointer_use(&arg, stream));
+fn record_pointer_use(args: PositionalArgs<'_, '_>, stream: Option<&Stream>) {
+    args.iter_args().for_each(|arg| crate::pointer::record_pointer_use(&arg, stream));
 }
 
 impl CachedCall {
     /// The packed arguments in `words`.
     #[inline(always)]
-    fn pack<'w>(&self, args: Args<'_, '_>, words: &'w mut [MaybeUninit<u64>; MAX_WORDS]) -> Option<&'w [u8]> {
+    fn pack_words<'w>(
+        &self,
+        args: PositionalArgs<'_, '_>,
+        words: &'w mut [MaybeUninit<u64>; MAX_WORDS],
+    ) -> Option<&'w [u8]> {
         // What lies between arguments is zero.
         words.iter_mut().take(self.n_words.into()).for_each(|word| {
             word.write(0);
         });
         let start = words.as_mut_ptr().cast::<u8>();
-        for (arg, step) in args.iter().zip(&self.steps[..usize::from(self.n_steps).min(MAX_ARGS)]) {
+        for (arg, step) in args.iter_args().zip(&self.steps[..usize::from(self.n_steps).min(MAX_ARGS)]) {
             if arg.get_type_ptr().cast_const() != step.class {
                 return None;
             }
-            // SAFETY: every step ends within `nbytes`, which `n_words` cover; that was made sure of in `new`.
-            unsafe { step.source.write(&arg, start.add(step.offset.into()))? };
+            // SAFETY: every step ends within `argument_bytes`, which `n_words` cover; that was made sure of in `new`.
+            unsafe { step.source.write_argument(&arg, start.add(step.offset.into()))? };
         }
         // SAFETY: so many bytes were written, at least as zeros.
         Some(unsafe { std::slice::from_raw_parts(start, self.nbytes.into()) })
@@ -408,22 +412,22 @@ impl<'py> RawArguments<'py> {
 }
 
 /// A call that has succeeded.
-pub(crate) struct Call<'a, 'py> {
+pub(crate) struct CompletedCall<'a, 'py> {
     pub(crate) kind: CallKind,
     /// Positional arguments.
-    pub(crate) args: Args<'a, 'py>,
-    pub(crate) keywords: &'a Keywords<'a, 'py>,
+    pub(crate) args: PositionalArgs<'a, 'py>,
+    pub(crate) keywords: &'a KeywordArgs<'a, 'py>,
 }
 
 impl CachedCall {
     /// What is to be remembered of a call; `None` of one that must go the general way.
-    fn new(this: &PyFunction, call: &Call<'_, '_>) -> Option<Self> {
-        let Call { kind, args, keywords: Keywords::Row(names, values) } = call else { return None };
+    fn new(this: &PyFunction, call: &CompletedCall<'_, '_>) -> Option<Self> {
+        let CompletedCall { kind, args, keywords: KeywordArgs::Row(names, values) } = call else { return None };
         let py = args.py();
         let n_positional = u8::try_from(args.len()).ok().filter(|n| *n < 64)?;
-        let dimensions = |at| args.get(at).and_then(|object| Dimensions::new(&object, at));
+        let dimensions = |at| args.get_arg(at).and_then(|object| CachedDimensions::new(&object, at));
         let (first, stream_at, grid, block) = match kind {
-            CallKind::Direct => (0, NO_INDEX, Dimensions::ABSENT, Dimensions::ABSENT),
+            CallKind::Direct => (0, NO_INDEX, CachedDimensions::ABSENT_DIMENSIONS, CachedDimensions::ABSENT_DIMENSIONS),
             CallKind::Prepared => (2, NO_INDEX, dimensions(0)?, dimensions(1)?),
             CallKind::PreparedAsync => (3, 2, dimensions(0)?, dimensions(1)?),
             CallKind::PreparedTimed => return None,
@@ -449,28 +453,28 @@ impl CachedCall {
                 MAX_ARGS],
         };
         for (index, (name, value)) in
-            names.iter().flat_map(|names| names.iter_borrowed()).zip(values.iter()).enumerate()
+            names.iter().flat_map(|names| names.iter_borrowed()).zip(values.iter_args()).enumerate()
         {
             cached.read_keyword(&name, &value, args.len() + index)?;
         }
-        cached.plan(this, args.skip(first.into()))?;
+        cached.plan_sources(this, args.skip_args(first.into()))?;
         Some(cached)
     }
 
     fn read_keyword(&mut self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
         let is_direct = self.kind == CallKind::Direct;
-        match keyword(name.py(), name).ok()? {
-            Keyword::Block if is_direct => self.block = Dimensions::new(value, at)?,
-            Keyword::Grid if is_direct => self.grid = Dimensions::new(value, at)?,
-            Keyword::Stream if is_direct => self.stream_at = at as u8,
-            Keyword::Shared if is_direct => self.read_shared(value, at)?,
-            Keyword::SharedSize if !is_direct => self.read_shared(value, at)?,
+        match keyword_by_name(name.py(), name).ok()? {
+            LaunchKeyword::Block if is_direct => self.block = CachedDimensions::new(value, at)?,
+            LaunchKeyword::Grid if is_direct => self.grid = CachedDimensions::new(value, at)?,
+            LaunchKeyword::Stream if is_direct => self.stream_at = at as u8,
+            LaunchKeyword::Shared if is_direct => self.read_shared_bytes(value, at)?,
+            LaunchKeyword::SharedSize if !is_direct => self.read_shared_bytes(value, at)?,
             _ => return None,
         }
         Some(())
     }
 
-    fn read_shared(&mut self, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
+    fn read_shared_bytes(&mut self, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
         self.shared = small_integer(value)?;
         self.shared_object = Some(value.clone().unbind());
         self.shared_at = at as u8;
@@ -478,22 +482,22 @@ impl CachedCall {
     }
 
     /// Where each argument comes from and goes to.
-    fn plan(&mut self, this: &PyFunction, args: Args<'_, '_>) -> Option<()> {
-        let function = this.core();
+    fn plan_sources(&mut self, this: &PyFunction, args: PositionalArgs<'_, '_>) -> Option<()> {
+        let function = this.driver_function();
         let prepared = (self.kind != CallKind::Direct).then(|| this.prepared_types()).flatten();
         if args.len() > MAX_ARGS {
             return None;
         }
-        for (index, arg) in args.iter().enumerate() {
+        for (index, arg) in args.iter_args().enumerate() {
             let (source, offset) = match (self.kind, prepared) {
                 (CallKind::Direct, _) => {
-                    let declared = function.declaration(index).map(|declared| declared.kind);
+                    let declared = function.param_declaration(index).map(|declared| declared.kind);
                     (direct_source(&arg, declared)?, function.params()?.get(index)?.offset)
                 }
                 (_, Some(prepared)) => prepared_source(&arg, prepared, index)?,
                 (_, None) => return None,
             };
-            let end = offset + source.nbytes();
+            let end = offset + source.argument_bytes();
             if end > size_of::<[u64; MAX_WORDS]>() {
                 return None;
             }
@@ -521,47 +525,47 @@ fn direct_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<
         return Some(source);
     }
     if let Ok(array) = arg.cast_exact::<PyGpuArray>() {
-        return Some(ArgumentSource::Array(rtcg::number_of(array.get().contents().array.dtype())));
+        return Some(ArgumentSource::Array(rtcg::number_of(array.get().current_state().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {
-        return bytes_of(scalar);
+        return bytes_source(scalar);
     }
     let Some(ParamKind::Value(number)) = declared else { return None };
     python_source(arg, number)
 }
 
-fn bytes_of(scalar: NumpyScalar) -> Option<ArgumentSource> {
+fn bytes_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
     matches!(scalar.nbytes, 1 | 2 | 4 | 8).then_some(ArgumentSource::Bytes(scalar.nbytes as u8))
 }
 
 /// Where the bytes of a number of Python's own come from.
-fn python_source(arg: &Bound<'_, PyAny>, number: Number) -> Option<ArgumentSource> {
+fn python_source(arg: &Bound<'_, PyAny>, number: NumberType) -> Option<ArgumentSource> {
     match number {
-        Number::Int { nbytes, signed } if arg.is_exact_instance_of::<PyInt>() => {
+        NumberType::Int { nbytes, signed } if arg.is_exact_instance_of::<PyInt>() => {
             Some(ArgumentSource::Int { nbytes, signed })
         }
-        Number::Float if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Float),
-        Number::Double if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Double),
+        NumberType::Float if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Float),
+        NumberType::Double if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Double),
         _ => None,
     }
 }
 
 /// Where the bytes of an argument of a prepared call come from, and where they go.
-fn prepared_source(arg: &Bound<'_, PyAny>, prepared: &Prepared, index: usize) -> Option<(ArgumentSource, usize)> {
-    let (slot, place) = prepared.slot(index)?;
+fn prepared_source(arg: &Bound<'_, PyAny>, prepared: &PreparedLayout, index: usize) -> Option<(ArgumentSource, usize)> {
+    let (slot, place) = prepared.slot_and_param(index)?;
     let number = match slot {
-        Slot::Pointer => match memory_source(arg) {
+        PreparedSlot::Pointer => match memory_source(arg) {
             Some(source) => return Some((source, place.offset)),
-            None => Number::Int { nbytes: 8, signed: false },
+            None => NumberType::Int { nbytes: 8, signed: false },
         },
-        Slot::Signed(size) => Number::Int { nbytes: size as u8, signed: true },
-        Slot::Unsigned(size) => Number::Int { nbytes: size as u8, signed: false },
-        Slot::Float => Number::Float,
-        Slot::Double => Number::Double,
+        PreparedSlot::Signed(size) => NumberType::Int { nbytes: size as u8, signed: true },
+        PreparedSlot::Unsigned(size) => NumberType::Int { nbytes: size as u8, signed: false },
+        PreparedSlot::Float => NumberType::Float,
+        PreparedSlot::Double => NumberType::Double,
         _ => return None,
     };
     let source = match numpy_scalar(arg) {
-        Some(scalar) => bytes_of(scalar).filter(|_| scalar.number == number)?,
+        Some(scalar) => bytes_source(scalar).filter(|_| scalar.number == number)?,
         None => python_source(arg, number)?,
     };
     Some((source, place.offset))

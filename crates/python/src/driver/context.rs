@@ -50,7 +50,7 @@ impl PyContext {
     }
 
     /// A context that was pushed when it was made.
-    pub(crate) fn pushed(context: Context) -> Self {
+    pub(crate) fn from_pushed(context: Context) -> Self {
         Self(HeldContext(ManuallyDrop::new(context)), AtomicBool::new(true))
     }
 }
@@ -74,7 +74,7 @@ impl PyContext {
     /// The device of the current context; a `LogicError` if there is none.
     #[staticmethod]
     fn get_device(py: Python<'_>) -> PyResult<Py<PyDevice>> {
-        PyDevice::shared(py, Context::current_device().or_raise()?)
+        PyDevice::shared_object(py, Context::current_device().or_raise()?)
     }
 
     /// Wait until all work of the current context is done; raises what went wrong in it.
@@ -246,6 +246,6 @@ fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<
     py.import("rtcg.driver")?.getattr(class)?.call1((value,))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyContext>()
 }

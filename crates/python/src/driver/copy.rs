@@ -13,10 +13,10 @@ use rtcg::driver::{Context, Stream, memory};
 /// Copy a contiguous host buffer to the device; waits.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
-    let src = HostBuffer::of(src, "src")?;
+    let src = HostBuffer::from_object(src, "src")?;
     dest.check_named("cuMemcpyHtoD", "dest: ", src.nbytes())?;
     // SAFETY: the buffer outlives the copy; the driver checks the device range.
-    let bytes = unsafe { src.bytes() };
+    let bytes = unsafe { src.as_bytes() };
     if bytes.is_empty() {
         return Ok(());
     }
@@ -27,7 +27,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
 /// Fill a contiguous, writable host buffer from the device; waits.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
-    let dest = HostBuffer::writable(dest, "dest")?;
+    let dest = HostBuffer::from_writable(dest, "dest")?;
     src.check_named("cuMemcpyDtoH", "src: ", dest.nbytes())?;
     // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
     let bytes = unsafe { dest.bytes_mut() };
@@ -47,7 +47,7 @@ fn memcpy_htod_async(
     src: &Bound<'_, PyAny>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    let src = HostBuffer::of(src, "src")?;
+    let src = HostBuffer::from_object(src, "src")?;
     let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), stream_of(stream));
     let target = dest.ptr;
     target.check_named("cuMemcpyHtoDAsync", "dest: ", nbytes)?;
@@ -61,7 +61,7 @@ fn memcpy_htod_async(
         unsafe { memory::memcpy_htod_async(target.0, host, nbytes, stream) }
     })
     .or_raise()?;
-    in_flight::hold_until_passed(stream, src.owner()).or_raise()
+    in_flight::hold_until_passed(stream, src.owner_object()).or_raise()
 }
 
 /// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
@@ -73,7 +73,7 @@ fn memcpy_dtoh_async(
     src: DeviceMemory<'_, '_>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    let dest = HostBuffer::writable(dest, "dest")?;
+    let dest = HostBuffer::from_writable(dest, "dest")?;
     let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), stream_of(stream));
     let source = src.ptr;
     source.check_named("cuMemcpyDtoHAsync", "src: ", nbytes)?;
@@ -87,7 +87,7 @@ fn memcpy_dtoh_async(
         unsafe { memory::memcpy_dtoh_async(host, source.0, nbytes, stream) }
     })
     .or_raise()?;
-    in_flight::hold_until_passed(stream, dest.owner()).or_raise()
+    in_flight::hold_until_passed(stream, dest.owner_object()).or_raise()
 }
 
 fn check_both(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {
@@ -264,7 +264,7 @@ fills! {
     memset_d32 memset_d32_async memset_d2d32 memset_d2d32_async u32;
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(memcpy_htod, m)?)?;
     m.add_function(wrap_pyfunction!(memcpy_dtoh, m)?)?;
     m.add_function(wrap_pyfunction!(memcpy_htod_async, m)?)?;

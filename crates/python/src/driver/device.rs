@@ -27,9 +27,9 @@ impl From<Device> for PyDevice {
 
 impl PyDevice {
     /// The device's object, the same one at every call: making one would be most of the cost of asking for it.
-    pub(crate) fn shared(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
-        static SHARED: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn shared_object(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
+        static SHARED_OBJECTS: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
+        let mut shared = SHARED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, object)) = shared.iter().find(|(known, _)| *known == device) {
             return Ok(object.clone_ref(py));
         }
@@ -108,7 +108,7 @@ impl PyDevice {
     /// Make a context and push it on the calling thread's stack.
     #[pyo3(signature = (flags = 0))]
     fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
-        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::pushed)
+        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::from_pushed)
     }
 
     /// The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later.
@@ -150,7 +150,7 @@ impl PyDevice {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("device_html", slf)
+        crate::driver::notebook_html("device_html", slf)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -243,7 +243,7 @@ fn add_attributes(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_getters(&m.py().get_type::<PyDevice>(), get_attribute_c, names)
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDevice>()?;
     add_attributes(m)?;
     m.add_function(wrap_pyfunction!(init, m)?)?;

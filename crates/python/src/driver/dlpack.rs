@@ -23,31 +23,31 @@ struct DlTensor {
 }
 
 /// What a kernel needs to know of a tensor.
-pub(crate) struct Tensor {
+pub(crate) struct DlManagedPrefix {
     pub(crate) address: u64,
     /// NumPy's letter; a blank for what NumPy lacks.
     pub(crate) kind: char,
     pub(crate) itemsize: usize,
 }
 
-const CUDA: i32 = 2;
-const CUDA_HOST: i32 = 3;
-const CUDA_MANAGED: i32 = 13;
+const DEVICE_CUDA: i32 = 2;
+const DEVICE_CUDA_HOST: i32 = 3;
+const DEVICE_CUDA_MANAGED: i32 = 13;
 
 /// The tensor behind `object.__dlpack__()` if the device reaches it, and the capsule that must live
 /// as long as the address is used; `None` if there is no such method.
-pub(crate) fn device_tensor<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Tensor, Bound<'py, PyAny>)>> {
+pub(crate) fn device_tensor<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(DlManagedPrefix, Bound<'py, PyAny>)>> {
     let (Ok(export), Ok(device)) = (object.getattr("__dlpack__"), object.getattr("__dlpack_device__")) else {
         return Ok(None);
     };
     let (kind, _): (i32, i32) = device.call0()?.extract()?;
-    if ![CUDA, CUDA_HOST, CUDA_MANAGED].contains(&kind) {
+    if ![DEVICE_CUDA, DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED].contains(&kind) {
         return Err(PyTypeError::new_err(format!(
             "an array by DLPack is not on a CUDA device (its device type is {kind}); copy it there first"
         )));
     }
     let options = PyDict::new(object.py());
-    if kind == CUDA {
+    if kind == DEVICE_CUDA {
         // The legacy default stream: what was queued before is waited for.
         options.set_item("stream", 1)?;
     }
@@ -58,5 +58,5 @@ pub(crate) fn device_tensor<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<
     let letter = ['i', 'u', 'f', ' ', ' ', 'c', 'b'].get(usize::from(tensor.code)).copied().unwrap_or(' ');
     let kind = if tensor.lanes == 1 { letter } else { ' ' };
     let address = (tensor.data.addr() as u64).wrapping_add(tensor.byte_offset);
-    Ok(Some((Tensor { address, kind, itemsize: usize::from(tensor.bits) / 8 }, capsule)))
+    Ok(Some((DlManagedPrefix { address, kind, itemsize: usize::from(tensor.bits) / 8 }, capsule)))
 }

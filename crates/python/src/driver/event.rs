@@ -100,6 +100,6 @@ pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; 64]> {
     bytes.try_into().map_err(|_| PyValueError::new_err(format!("handle has {length} bytes; expected 64")))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyEvent>()
 }

@@ -14,12 +14,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Positional arguments.
 #[derive(Clone, Copy)]
-pub(crate) struct Args<'a, 'py> {
+pub(crate) struct PositionalArgs<'a, 'py> {
     py: Python<'py>,
     items: &'a [*mut PyObject],
 }
 
-impl<'a, 'py> Args<'a, 'py> {
+impl<'a, 'py> PositionalArgs<'a, 'py> {
     /// # Safety
     /// Each item must be an object that lives for `'a`.
     pub(crate) unsafe fn new(py: Python<'py>, items: &'a [*mut PyObject]) -> Self {
@@ -38,50 +38,50 @@ impl<'a, 'py> Args<'a, 'py> {
 
     /// The arguments in order.
     #[inline]
-    pub(crate) fn iter(self) -> impl Iterator<Item = Borrowed<'a, 'py, PyAny>> {
+    pub(crate) fn iter_args(self) -> impl Iterator<Item = Borrowed<'a, 'py, PyAny>> {
         // SAFETY: the contract of `new`.
         self.items.iter().map(move |item| unsafe { Borrowed::from_ptr(self.py, *item) })
     }
 
     #[inline]
-    pub(crate) fn get(self, index: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
+    pub(crate) fn get_arg(self, index: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
         // SAFETY: the contract of `new`.
         self.items.get(index).map(|item| unsafe { Borrowed::from_ptr(self.py, *item) })
     }
 
     /// Without the first `n`.
     #[inline]
-    pub(crate) fn skip(self, n: usize) -> Self {
+    pub(crate) fn skip_args(self, n: usize) -> Self {
         Self { items: &self.items[n.min(self.items.len())..], ..self }
     }
 
     pub(crate) fn to_tuple(self) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(self.py, self.iter().map(|item| item.to_owned()).collect::<Vec<_>>())
+        PyTuple::new(self.py, self.iter_args().map(|item| item.to_owned()).collect::<Vec<_>>())
     }
 }
 
 /// The objects of a tuple, which must outlive the use of the pointers.
-pub(crate) fn pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> {
+pub(crate) fn object_pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> {
     tuple.iter_borrowed().map(|item| item.as_ptr()).collect()
 }
 
 /// Keyword arguments.
-pub(crate) enum Keywords<'a, 'py> {
+pub(crate) enum KeywordArgs<'a, 'py> {
     /// CppNames, and as many values.
-    Row(Option<Borrowed<'a, 'py, PyTuple>>, Args<'a, 'py>),
+    Row(Option<Borrowed<'a, 'py, PyTuple>>, PositionalArgs<'a, 'py>),
     Dict(Option<&'a Bound<'py, PyDict>>),
 }
 
-impl<'py> Keywords<'_, 'py> {
+impl<'py> KeywordArgs<'_, 'py> {
     /// Calls `body` with each name and value.
     #[inline]
-    pub(crate) fn each(
+    pub(crate) fn for_each_keyword(
         &self,
         mut body: impl FnMut(Borrowed<'_, 'py, PyAny>, Borrowed<'_, 'py, PyAny>) -> PyResult<()>,
     ) -> PyResult<()> {
         match self {
             Self::Row(Some(names), values) => {
-                names.iter_borrowed().zip(values.iter()).try_for_each(|(name, value)| body(name, value))
+                names.iter_borrowed().zip(values.iter_args()).try_for_each(|(name, value)| body(name, value))
             }
             Self::Row(None, _) | Self::Dict(None) => Ok(()),
             Self::Dict(Some(dict)) => {
@@ -92,15 +92,15 @@ impl<'py> Keywords<'_, 'py> {
 }
 
 /// What stands behind a call: the object, its arguments, its keywords.
-pub(crate) type Body =
-    for<'a, 'py> fn(&Bound<'py, PyAny>, Args<'a, 'py>, Keywords<'a, 'py>) -> PyResult<Bound<'py, PyAny>>;
+pub(crate) type MethodBody =
+    for<'a, 'py> fn(&Bound<'py, PyAny>, PositionalArgs<'a, 'py>, KeywordArgs<'a, 'py>) -> PyResult<Bound<'py, PyAny>>;
 
 /// Calls `body` with what the interpreter gives.
 ///
 /// # Safety
 /// Only for the interpreter: it is attached, and the objects live for the call.
-pub(crate) unsafe fn enter(
-    body: Body,
+pub(crate) unsafe fn call_method_body(
+    body: MethodBody,
     slf: *mut PyObject,
     args: *const *mut PyObject,
     n_args: usize,
@@ -117,8 +117,9 @@ pub(crate) unsafe fn enter(
             (Borrowed::from_ptr(py, slf), items, names)
         };
         // SAFETY: the objects live for the call.
-        let (args, values) = unsafe { (Args::new(py, &args[..n_args]), Args::new(py, &args[n_args..])) };
-        body(&slf, args, Keywords::Row(names, values))
+        let (args, values) =
+            unsafe { (PositionalArgs::new(py, &args[..n_args]), PositionalArgs::new(py, &args[n_args..])) };
+        body(&slf, args, KeywordArgs::Row(names, values))
     };
     let result = catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|_| Err(PyRuntimeError::new_err("internal error: a call of a kernel panicked")));
@@ -132,7 +133,7 @@ pub(crate) unsafe fn enter(
 }
 
 /// A method to be added to a class.
-pub(crate) struct Method {
+pub(crate) struct FastcallMethod {
     pub(crate) name: &'static CStr,
     pub(crate) call: ffi::PyCFunctionFastWithKeywords,
     /// Beginning with the signature, as `inspect` reads it.
@@ -140,7 +141,7 @@ pub(crate) struct Method {
 }
 
 /// Adds methods to a class.
-pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[Method]) -> PyResult<()> {
+pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[FastcallMethod]) -> PyResult<()> {
     for method in methods {
         // The definition must live as long as the class, which is for ever.
         let definition = Box::leak(Box::new(ffi::PyMethodDef {
@@ -158,7 +159,7 @@ pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[Method]) -> PyRe
     Ok(())
 }
 
-/// Adds read-only attributes whose values `get` makes of a number. What the class has under such a
+/// Adds read-only attributes whose values `get_arg` makes of a number. What the class has under such a
 /// name stays.
 pub(crate) fn add_getters<'a>(
     class: &Bound<'_, PyType>,
@@ -196,7 +197,7 @@ pub(crate) struct CallableType {
 /// `Py_TPFLAGS_HAVE_VECTORCALL`, the same number since Python 3.8, though a name of the stable ABI
 /// only since 3.12.
 const HAVE_VECTORCALL: std::ffi::c_ulong = 1 << 11;
-const POINTER: usize = size_of::<*mut c_void>();
+const POINTER_BYTES: usize = size_of::<*mut c_void>();
 
 impl CallableType {
     /// Makes the class. `name` has the module before it.
@@ -208,7 +209,7 @@ impl CallableType {
     ) -> PyResult<Self> {
         let py = base.py();
         let base_size: usize = base.getattr("__basicsize__")?.extract()?;
-        let offset = base_size.next_multiple_of(POINTER);
+        let offset = base_size.next_multiple_of(POINTER_BYTES);
         // The interpreter copies the members and the slots.
         let mut members = [ffi::PyMemberDef::default(); 2];
         members[0].name = c"__vectorcalloffset__".as_ptr();
@@ -223,7 +224,7 @@ impl CallableType {
         let flags = ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE | HAVE_VECTORCALL;
         let mut spec = ffi::PyType_Spec {
             name: name.as_ptr().cast::<c_char>(),
-            basicsize: (offset + POINTER) as c_int,
+            basicsize: (offset + POINTER_BYTES) as c_int,
             itemsize: 0,
             flags: flags as u32,
             slots: slots.as_mut_ptr(),
@@ -235,12 +236,12 @@ impl CallableType {
         Ok(Self { class: class.cast_into::<PyType>()?.unbind(), offset, call })
     }
 
-    pub(crate) fn class<'py>(&self, py: Python<'py>) -> &Bound<'py, PyType> {
+    pub(crate) fn python_class<'py>(&self, py: Python<'py>) -> &Bound<'py, PyType> {
         self.class.bind(py)
     }
 
     /// Makes an object by calling the class.
-    pub(crate) fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn call_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let object = self.class.bind(py).call0()?;
         // SAFETY: the class has room for a pointer at this offset.
         unsafe { object.as_ptr().byte_add(self.offset).cast::<ffi::vectorcallfunc>().write(self.call) };

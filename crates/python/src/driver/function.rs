@@ -1,12 +1,15 @@
 //! `Function`: a kernel and the ways to call it.
 
 use crate::driver::arguments::{ArgumentExtras, ArgumentPacking};
-use crate::driver::cached_call::{Call, CallKind, LastCall, RawArguments};
-use crate::driver::fastcall::{Args, Body, CallableType, Keywords, Method, add_getters, add_methods, enter, pointers};
-use crate::driver::geometry::{CallOptions, Geometry, dimensions, prepared_geometry, texture_references};
+use crate::driver::cached_call::{CallKind, CompletedCall, LastCall, RawArguments};
+use crate::driver::fastcall::{
+    CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
+    object_pointers,
+};
+use crate::driver::geometry::{CallOptions, LaunchGeometry, parse_dimensions, prepared_geometry, texture_references};
 use crate::driver::graph::reject_handlers;
 use crate::driver::pool::is_in_use as is_pool_in_use;
-use crate::driver::prepared::{Buffer, Prepared, PreparedTypes};
+use crate::driver::prepared::{PackBuffer, PreparedLayout, PreparedTypes};
 use crate::driver::resource::Detached;
 use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
@@ -46,27 +49,33 @@ impl PyFunction {
     }
 
     /// The kernel of the core.
-    pub(crate) fn core(&self) -> &Function {
+    pub(crate) fn driver_function(&self) -> &Function {
         &self.function
     }
 
     /// The argument types that it is prepared for, if it is.
-    pub(crate) fn prepared_types(&self) -> Option<&Prepared> {
-        self.prepared.present()
+    pub(crate) fn prepared_types(&self) -> Option<&PreparedLayout> {
+        self.prepared.current_layout()
     }
 
-    fn prepared(&self) -> PyResult<&Prepared> {
+    fn prepared_types_or_error(&self) -> PyResult<&PreparedLayout> {
         self.prepared_types()
             .ok_or_else(|| LogicError::new_err(format!("kernel '{}' was not prepared", self.function.name())))
     }
 
     /// Lets later calls like this one use the cached call.
-    fn remember(&self, kind: CallKind, args: Args<'_, '_>, keywords: &Keywords<'_, '_>) {
-        self.last.remember(self, &Call { kind, args, keywords });
+    fn remember_call(&self, kind: CallKind, args: PositionalArgs<'_, '_>, keywords: &KeywordArgs<'_, '_>) {
+        self.last.remember_call(self, &CompletedCall { kind, args, keywords });
     }
 
-    fn launch(&self, py: Python<'_>, geometry: &Geometry, stream: Option<&Stream>, bytes: &[u8]) -> PyResult<()> {
-        let Geometry { grid, block, shared, options } = geometry;
+    fn launch_packed(
+        &self,
+        py: Python<'_>,
+        geometry: &LaunchGeometry,
+        stream: Option<&Stream>,
+        bytes: &[u8],
+    ) -> PyResult<()> {
+        let LaunchGeometry { grid, block, shared, options } = geometry;
         // SAFETY: number, sizes and known types of the arguments were checked; what the kernel does
         // with them is the business of who wrote it.
         let launch = || unsafe {
@@ -86,24 +95,28 @@ fn call_handlers(handlers: &[Bound<'_, PyAny>], method: &str, stream: Option<&Bo
 }
 
 /// `func(*args, block=, grid=, ...)`
-fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+fn call_function<'py>(
+    slf: &Bound<'py, PyAny>,
+    args: PositionalArgs<'_, 'py>,
+    keywords: KeywordArgs<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = args.py();
-    let this = this(slf)?;
-    let options = CallOptions::parse(py, &keywords)?;
+    let this = function_of_slf(slf)?;
+    let options = CallOptions::from_keywords(py, &keywords)?;
     let stream = options.stream.as_ref().map(|stream| &*stream.get().0);
     if is_any_capturing() {
         reject_handlers(stream, &args.to_tuple()?)?;
     }
     let mut packer = this.function.args();
-    let extras = ArgumentPacking::new(&this.function, &mut packer).all(args)?;
+    let extras = ArgumentPacking::new(&this.function, &mut packer).pack_all(args)?;
     let bytes = packer.bytes().or_raise()?;
     if !options.texrefs.is_empty() {
         options.texrefs.iter().try_for_each(|texref| this.function.param_set_texref(texref)).or_raise()?;
     }
     if extras.handlers.is_empty() && !options.time_kernel {
-        this.launch(py, &options.geometry, stream, bytes)?;
-        submitted(stream, args)?;
-        this.remember(CallKind::Direct, args, &keywords);
+        this.launch_packed(py, &options.geometry, stream, bytes)?;
+        note_submitted(stream, args)?;
+        this.remember_call(CallKind::Direct, args, &keywords);
         return Ok(py.None().into_bound(py));
     }
     call_with_handlers(this, &options, &extras, bytes, args)
@@ -111,7 +124,7 @@ fn call<'py>(slf: &Bound<'py, PyAny>, args: Args<'_, 'py>, keywords: Keywords<'_
 
 /// Tells graphs and pools which objects a launch uses, where there are any.
 #[inline]
-fn submitted(stream: Option<&Stream>, args: Args<'_, '_>) -> PyResult<()> {
+fn note_submitted(stream: Option<&Stream>, args: PositionalArgs<'_, '_>) -> PyResult<()> {
     if !is_any_capturing() && !is_pool_in_use() {
         return Ok(());
     }
@@ -125,7 +138,7 @@ fn call_with_handlers<'py>(
     options: &CallOptions<'py>,
     extras: &ArgumentExtras<'py>,
     bytes: &[u8],
-    args: Args<'_, 'py>,
+    args: PositionalArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = args.py();
     let stream = options.stream.as_ref();
@@ -138,8 +151,8 @@ fn call_with_handlers<'py>(
         wait().or_raise()?;
     }
     let start = Instant::now();
-    this.launch(py, &options.geometry, stream.map(|s| &*s.get().0), bytes)?;
-    submitted(stream.map(|s| &*s.get().0), args)?;
+    this.launch_packed(py, &options.geometry, stream.map(|s| &*s.get().0), bytes)?;
+    note_submitted(stream.map(|s| &*s.get().0), args)?;
     let outputs: Vec<_> =
         extras.handlers.iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).cloned().collect();
     if outputs.is_empty() && !options.time_kernel {
@@ -153,62 +166,62 @@ fn call_with_handlers<'py>(
 
 /// The kernel that a call is about.
 #[inline]
-fn this<'a>(slf: &'a Bound<'_, PyAny>) -> PyResult<&'a PyFunction> {
+fn function_of_slf<'a>(slf: &'a Bound<'_, PyAny>) -> PyResult<&'a PyFunction> {
     Ok(slf.cast::<PyFunction>()?.get())
 }
 
 /// `prepared_call(grid, block, *args, shared_size=0)`
 fn prepared_call<'py>(
     slf: &Bound<'py, PyAny>,
-    args: Args<'_, 'py>,
-    keywords: Keywords<'_, 'py>,
+    args: PositionalArgs<'_, 'py>,
+    keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let this = this(slf)?;
+    let this = function_of_slf(slf)?;
     let geometry = prepared_geometry("prepared_call", args, &keywords)?;
-    let mut buffer = Buffer::new();
-    let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
-    this.launch(args.py(), &geometry, None, bytes)?;
-    submitted(None, args)?;
-    this.remember(CallKind::Prepared, args, &keywords);
+    let mut buffer = PackBuffer::new();
+    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(2), &mut buffer)?;
+    this.launch_packed(args.py(), &geometry, None, bytes)?;
+    note_submitted(None, args)?;
+    this.remember_call(CallKind::Prepared, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
 /// `prepared_async_call(grid, block, stream, *args, shared_size=0)`
 fn prepared_async_call<'py>(
     slf: &Bound<'py, PyAny>,
-    args: Args<'_, 'py>,
-    keywords: Keywords<'_, 'py>,
+    args: PositionalArgs<'_, 'py>,
+    keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let this = this(slf)?;
+    let this = function_of_slf(slf)?;
     let geometry = prepared_geometry("prepared_async_call", args, &keywords)?;
-    let stream = match args.get(2) {
+    let stream = match args.get_arg(2) {
         Some(stream) if stream.is_none() => None,
         Some(stream) => Some(stream_argument(&stream)?),
         None => return Err(PyTypeError::new_err("prepared_async_call() needs grid, block and stream")),
     };
     let stream = stream.as_ref().map(|stream| &*stream.get().0);
-    let mut buffer = Buffer::new();
-    let bytes = this.prepared()?.pack(args.skip(3), &mut buffer)?;
-    this.launch(args.py(), &geometry, stream, bytes)?;
-    submitted(stream, args)?;
-    this.remember(CallKind::PreparedAsync, args, &keywords);
+    let mut buffer = PackBuffer::new();
+    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(3), &mut buffer)?;
+    this.launch_packed(args.py(), &geometry, stream, bytes)?;
+    note_submitted(stream, args)?;
+    this.remember_call(CallKind::PreparedAsync, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
 /// `prepared_timed_call(grid, block, *args, shared_size=0)`
 fn prepared_timed_call<'py>(
     slf: &Bound<'py, PyAny>,
-    args: Args<'_, 'py>,
-    keywords: Keywords<'_, 'py>,
+    args: PositionalArgs<'_, 'py>,
+    keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let this = this(slf)?;
+    let this = function_of_slf(slf)?;
     let geometry = prepared_geometry("prepared_timed_call", args, &keywords)?;
-    let mut buffer = Buffer::new();
-    let bytes = this.prepared()?.pack(args.skip(2), &mut buffer)?;
+    let mut buffer = PackBuffer::new();
+    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(2), &mut buffer)?;
     let (start, end) = (Event::new(0).or_raise()?, Event::new(0).or_raise()?);
     start.record(None).or_raise()?;
-    this.launch(args.py(), &geometry, None, bytes)?;
-    submitted(None, args)?;
+    this.launch_packed(args.py(), &geometry, None, bytes)?;
+    note_submitted(None, args)?;
     end.record(None).or_raise()?;
     Bound::new(args.py(), TimedCall { start: Detached::new(start), end: Detached::new(end) }).map(Bound::into_any)
 }
@@ -220,7 +233,7 @@ fn prepared_timed_call<'py>(
 #[inline(always)]
 unsafe fn call_cached_or(
     kind: CallKind,
-    body: Body,
+    body: MethodBody,
     slf: *mut PyObject,
     args: *const *mut PyObject,
     n_args: usize,
@@ -239,30 +252,30 @@ unsafe fn call_cached_or(
             unsafe { Python::assume_attached() }.None().into_ptr()
         }
         // SAFETY: this function's contract.
-        Some(Err(error)) => unsafe { raise(error) },
+        Some(Err(error)) => unsafe { raise_and_return_null(error) },
         // SAFETY: this function's contract.
-        None => unsafe { enter(body, slf, args, n_args, names) },
+        None => unsafe { call_method_body(body, slf, args, n_args, names) },
     }
 }
 
 /// # Safety
 /// The interpreter must be attached.
 #[cold]
-unsafe fn raise(error: PyErr) -> *mut PyObject {
+unsafe fn raise_and_return_null(error: PyErr) -> *mut PyObject {
     // SAFETY: the caller's promise.
     error.restore(unsafe { Python::assume_attached() });
     std::ptr::null_mut()
 }
 
 /// What the interpreter calls for `func(...)`. The highest bit of `nargsf` is a flag.
-unsafe extern "C" fn vectorcall(
+unsafe extern "C" fn function_vectorcall(
     slf: *mut PyObject,
     args: *const *mut PyObject,
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
     // SAFETY: called by the interpreter only, with an object of the class.
-    unsafe { call_cached_or(CallKind::Direct, call, slf, args, nargsf & (usize::MAX >> 1), names) }
+    unsafe { call_cached_or(CallKind::Direct, call_function, slf, args, nargsf & (usize::MAX >> 1), names) }
 }
 
 macro_rules! methods {
@@ -276,7 +289,7 @@ macro_rules! methods {
             // SAFETY: called by the interpreter only, with an object of the class, which descriptors check.
             unsafe { call_cached_or(CallKind::$kind, $body, slf, args, nargs.max(0) as usize, names) }
         })*
-        const METHODS: &[Method] = &[$(Method { name: $name, call: $c_function, doc: $doc }),*];
+        const FASTCALL_METHODS: &[FastcallMethod] = &[$(FastcallMethod { name: $name, call: $c_function, doc: $doc }),*];
     };
 }
 
@@ -291,21 +304,21 @@ methods! {
 
 thread_local! {
     /// The kernel that the next object of the class is for.
-    static NEXT: Cell<Option<PyFunction>> = const { Cell::new(None) };
+    static NEXT_FUNCTION: Cell<Option<PyFunction>> = const { Cell::new(None) };
 }
 
-static CALLABLE: PyOnceLock<CallableType> = PyOnceLock::new();
+static CALLABLE_TYPE: PyOnceLock<CallableType> = PyOnceLock::new();
 
 fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
-    CALLABLE.get_or_try_init(py, || {
+    CALLABLE_TYPE.get_or_try_init(py, || {
         let base = py.get_type::<PyFunction>();
-        add_methods(&base, METHODS)?;
+        add_methods(&base, FASTCALL_METHODS)?;
         let names = sys::CUfunction_attribute::ALL.iter().filter_map(|(name, attribute)| {
             let name = name.strip_prefix("CU_FUNC_ATTRIBUTE_")?.to_lowercase();
             (name != "max").then_some((name, attribute.0))
         });
         add_getters(&base, get_attribute_c, names)?;
-        CallableType::new(&base, c"rtcg.driver.Function", c"A kernel.", vectorcall)
+        CallableType::new(&base, c"rtcg.driver.Function", c"A kernel.", function_vectorcall)
     })
 }
 
@@ -314,7 +327,7 @@ unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) ->
     // SAFETY: called by the interpreter only, with an object of the class.
     let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
     let attribute = sys::CUfunction_attribute(number.addr() as u32);
-    match this(&slf).and_then(|this| this.function.attribute(attribute).map_err(driver_error)) {
+    match function_of_slf(&slf).and_then(|this| this.function.attribute(attribute).map_err(driver_error)) {
         Ok(value) => PyInt::new(py, value).into_ptr(),
         Err(error) => {
             error.restore(py);
@@ -332,8 +345,8 @@ impl<'py> IntoPyObject<'py> for KernelObject {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        NEXT.set(Some(PyFunction::new(self.0)));
-        callable_type(py)?.make(py)
+        NEXT_FUNCTION.set(Some(PyFunction::new(self.0)));
+        callable_type(py)?.call_class(py)
     }
 }
 
@@ -342,7 +355,7 @@ impl PyFunction {
     #[new]
     fn new_object() -> PyResult<Self> {
         let text = "kernels are not made but got from a module, by get_function(name)";
-        NEXT.take().ok_or_else(|| PyTypeError::new_err(text))
+        NEXT_FUNCTION.take().ok_or_else(|| PyTypeError::new_err(text))
     }
 
     /// The call of a subclass; objects of the class itself are called without a tuple.
@@ -352,10 +365,10 @@ impl PyFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let items = pointers(args);
+        let items = object_pointers(args);
         // SAFETY: the tuple holds the objects.
-        let args = unsafe { Args::new(slf.py(), &items) };
-        call(slf.as_any(), args, Keywords::Dict(kwargs))
+        let args = unsafe { PositionalArgs::new(slf.py(), &items) };
+        call_function(slf.as_any(), args, KeywordArgs::Dict(kwargs))
     }
 
     #[pyo3(signature = (arg_types, texrefs = None))]
@@ -367,9 +380,9 @@ impl PyFunction {
         if let Some(texrefs) = texrefs {
             *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
-        let prepared = Prepared::new(&slf.get().function, arg_types)?;
-        slf.get().last.forget(slf.py());
-        slf.get().prepared.set(prepared);
+        let prepared = PreparedLayout::new(&slf.get().function, arg_types)?;
+        slf.get().last.forget_call(slf.py());
+        slf.get().prepared.set_layout(prepared);
         Ok(slf)
     }
 
@@ -437,7 +450,7 @@ impl PyFunction {
         block: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] shared: u32,
     ) -> PyResult<u32> {
-        self.function.max_potential_cluster_size(dimensions(block, "block")?, shared).or_raise()
+        self.function.max_potential_cluster_size(parse_dimensions(block, "block")?, shared).or_raise()
     }
 
     #[pyo3(signature = (cluster, block, shared = 0))]
@@ -447,7 +460,7 @@ impl PyFunction {
         block: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] shared: u32,
     ) -> PyResult<u32> {
-        let (cluster, block) = (dimensions(cluster, "cluster")?, dimensions(block, "block")?);
+        let (cluster, block) = (parse_dimensions(cluster, "cluster")?, parse_dimensions(block, "block")?);
         self.function.max_active_clusters(cluster, block, shared).or_raise()
     }
 
@@ -460,7 +473,7 @@ impl PyFunction {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("function_html", slf)
+        crate::driver::notebook_html("function_html", slf)
     }
 
     fn __repr__(&self) -> String {
@@ -483,7 +496,7 @@ impl TimedCall {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let class = callable_type(m.py())?.class(m.py());
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let class = callable_type(m.py())?.python_class(m.py());
     m.add("Function", class)
 }

@@ -1,7 +1,7 @@
 //! What a call of a kernel says beside the kernel's own arguments: grid, block, shared memory, stream, references.
 
-use crate::driver::fastcall::{Args, Keywords};
-use crate::driver::launch_keywords::{Keyword, keyword};
+use crate::driver::fastcall::{KeywordArgs, PositionalArgs};
+use crate::driver::launch_keywords::{LaunchKeyword, keyword_by_name};
 use crate::driver::stream::{PyStream, stream_argument};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::LogicError;
@@ -11,7 +11,7 @@ use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::{LaunchOptions, Stream, TextureReference};
 
 /// Where and how wide a kernel runs.
-pub(crate) struct Geometry {
+pub(crate) struct LaunchGeometry {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) shared: u32,
@@ -19,36 +19,39 @@ pub(crate) struct Geometry {
     pub(crate) options: Option<Box<LaunchOptions>>,
 }
 
-impl Geometry {
-    const EMPTY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
+impl LaunchGeometry {
+    const EMPTY_GEOMETRY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
 }
 
 /// The keywords of a direct call.
 pub(crate) struct CallOptions<'py> {
-    pub(crate) geometry: Geometry,
+    pub(crate) geometry: LaunchGeometry,
     pub(crate) stream: Option<Bound<'py, PyStream>>,
     pub(crate) time_kernel: bool,
     pub(crate) texrefs: Vec<TextureReference>,
 }
 
 impl<'py> CallOptions<'py> {
-    pub(crate) fn parse(py: Python<'py>, keywords: &Keywords<'_, 'py>) -> PyResult<Self> {
-        let mut options = Self { geometry: Geometry::EMPTY, stream: None, time_kernel: false, texrefs: vec![] };
+    pub(crate) fn from_keywords(py: Python<'py>, keywords: &KeywordArgs<'_, 'py>) -> PyResult<Self> {
+        let mut options =
+            Self { geometry: LaunchGeometry::EMPTY_GEOMETRY, stream: None, time_kernel: false, texrefs: vec![] };
         let (mut has_block, mut unknown) = (false, Vec::new());
-        keywords.each(|name, value| {
-            match keyword(py, &name)? {
-                Keyword::Block => {
-                    options.geometry.block = dimensions(&value, "block")?;
+        keywords.for_each_keyword(|name, value| {
+            match keyword_by_name(py, &name)? {
+                LaunchKeyword::Block => {
+                    options.geometry.block = parse_dimensions(&value, "block")?;
                     has_block = true;
                 }
-                Keyword::Grid => options.geometry.grid = dimensions(&value, "grid")?,
-                Keyword::Shared => options.geometry.shared = shared_bytes(&value, "shared")?,
-                Keyword::Stream if value.is_none() => {}
-                Keyword::Stream => options.stream = Some(stream_argument(&value)?),
-                Keyword::TimeKernel => options.time_kernel = value.is_truthy()?,
-                Keyword::Texrefs => options.texrefs = texture_references(&value)?,
-                Keyword::Option(option) => option.set(options.geometry.options.get_or_insert_default(), &value)?,
-                Keyword::SharedSize | Keyword::Unknown => unknown.push(name.to_string()),
+                LaunchKeyword::Grid => options.geometry.grid = parse_dimensions(&value, "grid")?,
+                LaunchKeyword::Shared => options.geometry.shared = shared_bytes(&value, "shared")?,
+                LaunchKeyword::Stream if value.is_none() => {}
+                LaunchKeyword::Stream => options.stream = Some(stream_argument(&value)?),
+                LaunchKeyword::TimeKernel => options.time_kernel = value.is_truthy()?,
+                LaunchKeyword::Texrefs => options.texrefs = texture_references(&value)?,
+                LaunchKeyword::Option(option) => {
+                    option.set_option(options.geometry.options.get_or_insert_default(), &value)?
+                }
+                LaunchKeyword::SharedSize | LaunchKeyword::Unknown => unknown.push(name.to_string()),
             }
             Ok(())
         })?;
@@ -71,13 +74,13 @@ impl<'py> CallOptions<'py> {
     }
 }
 
-fn expected(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+fn expected_error(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
     PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
 }
 
 fn shared_bytes(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    value.extract().map_err(|_| expected(name, value, "bytes, an integer from 0 to 4294967295"))
+    value.extract().map_err(|_| expected_error(name, value, "bytes, an integer from 0 to 4294967295"))
 }
 
 /// The value of an `int` that is one of C's `unsigned`; `None` leaves everything else to slower ways.
@@ -95,10 +98,10 @@ pub(crate) fn small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
 }
 
 /// One to three positive numbers; missing ones are 1.
-pub(crate) fn dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
+pub(crate) fn parse_dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
     let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
-    let bad = |_| expected(name, value, "a tuple of one to three integers from 0 to 4294967295");
+    let bad = |_| expected_error(name, value, "a tuple of one to three integers from 0 to 4294967295");
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let len = tuple.len();
         if len == 0 || len > 3 {
@@ -123,7 +126,7 @@ pub(crate) fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<Textu
     if value.is_none() {
         return Ok(vec![]);
     }
-    let wrong = |item: &Bound<'_, PyAny>| expected("texrefs", item, "a list of TextureReference");
+    let wrong = |item: &Bound<'_, PyAny>| expected_error("texrefs", item, "a list of TextureReference");
     let items = value.try_iter().map_err(|_| wrong(value))?;
     items
         .map(|item| {
@@ -136,18 +139,21 @@ pub(crate) fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<Textu
 /// `grid` and `block`, the first positional arguments, and the keywords of a prepared call.
 pub(crate) fn prepared_geometry<'py>(
     method: &str,
-    args: Args<'_, 'py>,
-    keywords: &Keywords<'_, 'py>,
-) -> PyResult<Geometry> {
-    let (Some(grid), Some(block)) = (args.get(0), args.get(1)) else {
+    args: PositionalArgs<'_, 'py>,
+    keywords: &KeywordArgs<'_, 'py>,
+) -> PyResult<LaunchGeometry> {
+    let (Some(grid), Some(block)) = (args.get_arg(0), args.get_arg(1)) else {
         return Err(PyTypeError::new_err(format!("{method}() needs grid and block before the kernel's arguments")));
     };
-    let mut geometry =
-        Geometry { grid: dimensions(&grid, "grid")?, block: dimensions(&block, "block")?, ..Geometry::EMPTY };
-    keywords.each(|name, value| {
-        match keyword(args.py(), &name)? {
-            Keyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
-            Keyword::Option(option) => option.set(geometry.options.get_or_insert_default(), &value)?,
+    let mut geometry = LaunchGeometry {
+        grid: parse_dimensions(&grid, "grid")?,
+        block: parse_dimensions(&block, "block")?,
+        ..LaunchGeometry::EMPTY_GEOMETRY
+    };
+    keywords.for_each_keyword(|name, value| {
+        match keyword_by_name(args.py(), &name)? {
+            LaunchKeyword::SharedSize => geometry.shared = shared_bytes(&value, "shared_size")?,
+            LaunchKeyword::Option(option) => option.set_option(geometry.options.get_or_insert_default(), &value)?,
             _ => {
                 let text = format!("{method}() got an unexpected keyword argument '{}'; expected shared_size", &*name);
                 return Err(PyTypeError::new_err(text));

@@ -139,7 +139,7 @@ fn gl_devices() -> PyResult<Vec<PyDevice>> {
     Ok(gl::devices().or_raise()?.into_iter().map(PyDevice::from).collect())
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyRegistered>()?;
     m.add_class::<PyRegisteredBuffer>()?;
     m.add_class::<PyRegisteredImage>()?;

@@ -1,9 +1,9 @@
 //! `Graph` and `GraphNode`.
 
-use crate::driver::arguments::{Packed, pack};
+use crate::driver::arguments::{PackedArguments, pack_arguments};
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
-use crate::driver::geometry::dimensions;
+use crate::driver::geometry::parse_dimensions;
 use crate::driver::graph_exec::PyGraphExec;
 use crate::driver::resource::{Detached, detached, made_by_init};
 use crate::driver::structured::PyMemcpy3D;
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys;
 use rtcg::driver::{
-    Graph, GraphNode, HostFn, KernelNode, MemsetNode, Place, Stream, is_any_capturing, linear_copy, retain_in_capture,
+    CopyEnd, Graph, GraphNode, HostFn, KernelNode, MemsetNode, Stream, is_any_capturing, linear_copy, retain_in_capture,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyRe
 }
 
 /// The nodes that a new one comes after: a sequence, or a single node.
-struct Nodes<'py>(Vec<Bound<'py, PyGraphNode>>);
+struct NodeList<'py>(Vec<Bound<'py, PyGraphNode>>);
 
-impl<'py> FromPyObject<'_, 'py> for Nodes<'py> {
+impl<'py> FromPyObject<'_, 'py> for NodeList<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -44,48 +44,48 @@ impl<'py> FromPyObject<'_, 'py> for Nodes<'py> {
     }
 }
 
-type Pairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
+type NodePairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
 
 /// A Python object that a graph holds.
-pub(crate) fn held(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
+pub(crate) fn retained_object(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
     Arc::new(object.clone().unbind())
 }
 
 /// Keeps an object for the graph that `stream` is being captured into; false if it is not.
 pub(crate) fn retain_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
-    retain_in_capture(stream, || held(object))
+    retain_in_capture(stream, || retained_object(object))
 }
 
 /// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
 pub(crate) fn reject_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let entered = if stream.is_none() { Stream::current() } else { None };
     match stream.or(entered.as_ref()) {
-        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse(args),
+        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse_argument_handlers(args),
         _ => Ok(()),
     }
 }
 
-fn refuse(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+fn refuse_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let handler = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false));
-    handler.map_or(Ok(()), |handler| Err(no_handlers(&handler)))
+    handler.map_or(Ok(()), |handler| Err(argument_handler_error(&handler)))
 }
 
-fn no_handlers(handler: &Bound<'_, PyAny>) -> PyErr {
+fn argument_handler_error(handler: &Bound<'_, PyAny>) -> PyErr {
     let kind = handler.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
     LogicError::new_err(format!(
         "{kind} copies around a single launch and cannot be part of a graph; add copies as nodes, or capture memcpy_*_async"
     ))
 }
 
-fn unwrapped(nodes: &Option<Nodes<'_>>) -> Vec<GraphNode> {
+fn core_nodes(nodes: &Option<NodeList<'_>>) -> Vec<GraphNode> {
     nodes.iter().flat_map(|nodes| &nodes.0).map(|node| node.get().0.clone()).collect()
 }
 
-fn pairs_of(pairs: &Pairs<'_>) -> Vec<(GraphNode, GraphNode)> {
+fn pairs_of(pairs: &NodePairs<'_>) -> Vec<(GraphNode, GraphNode)> {
     pairs.iter().map(|(from, to)| (from.get().0.clone(), to.get().0.clone())).collect()
 }
 
-pub(crate) fn wrapped(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
+pub(crate) fn python_nodes(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
     nodes.into_iter().map(PyGraphNode::from).collect()
 }
 
@@ -110,37 +110,37 @@ pub(crate) struct HostCopy {
     pub(crate) owner: Py<PyAny>,
 }
 
-fn size_of_copy(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
+fn checked_copy_bytes(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
     let room = host.nbytes();
     let size = size.unwrap_or(room);
     if size > room {
         return Err(PyValueError::new_err(format!("size is {size}, but the buffer has {room} bytes")));
     }
-    device.check(call, size)?;
+    device.check_bytes(call, size)?;
     Ok(size)
 }
 
-pub(crate) fn to_device(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
-    let src = HostBuffer::of(src, "src")?;
-    let size = size_of_copy("cuGraphAddMemcpyNode", size, dest, &src)?;
-    let copy = linear_copy(Place::Device(dest.0), Place::Host(src.as_ptr()), size);
-    Ok(HostCopy { copy, owner: src.owner() })
+pub(crate) fn memcpy_htod_params(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
+    let src = HostBuffer::from_object(src, "src")?;
+    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, dest, &src)?;
+    let copy = linear_copy(CopyEnd::Device(dest.0), CopyEnd::Host(src.as_ptr()), size);
+    Ok(HostCopy { copy, owner: src.owner_object() })
 }
 
-pub(crate) fn to_host(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
-    let dest = HostBuffer::writable(dest, "dest")?;
-    let size = size_of_copy("cuGraphAddMemcpyNode", size, src, &dest)?;
-    let copy = linear_copy(Place::Host(dest.as_ptr()), Place::Device(src.0), size);
-    Ok(HostCopy { copy, owner: dest.owner() })
+pub(crate) fn memcpy_dtoh_params(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
+    let dest = HostBuffer::from_writable(dest, "dest")?;
+    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, src, &dest)?;
+    let copy = linear_copy(CopyEnd::Host(dest.as_ptr()), CopyEnd::Device(src.0), size);
+    Ok(HostCopy { copy, owner: dest.owner_object() })
 }
 
-pub(crate) fn on_device(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
-    dest.check("cuGraphAddMemcpyNode", size)?;
-    src.check("cuGraphAddMemcpyNode", size)?;
-    Ok(linear_copy(Place::Device(dest.0), Place::Device(src.0), size))
+pub(crate) fn memcpy_dtod_params(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
+    dest.check_bytes("cuGraphAddMemcpyNode", size)?;
+    src.check_bytes("cuGraphAddMemcpyNode", size)?;
+    Ok(linear_copy(CopyEnd::Device(dest.0), CopyEnd::Device(src.0), size))
 }
 
-pub(crate) fn memset_of(
+pub(crate) fn memset_params(
     dest: DevicePtr,
     value: u32,
     count: usize,
@@ -153,7 +153,7 @@ pub(crate) fn memset_of(
     }
     let row = count * element_size as usize;
     let pitch = pitch.unwrap_or(row);
-    dest.check("cuGraphAddMemsetNode", if height > 0 { pitch * (height - 1) + row } else { 0 })?;
+    dest.check_bytes("cuGraphAddMemsetNode", if height > 0 { pitch * (height - 1) + row } else { 0 })?;
     Ok(MemsetNode { dst: dest.0, pitch, value, element_size, width: count, height })
 }
 
@@ -169,7 +169,7 @@ impl PyGraph {
     fn add_copy(&self, copy: &sys::CUDA_MEMCPY3D, after: &[GraphNode], owners: &[&Py<PyAny>]) -> PyResult<PyGraphNode> {
         // SAFETY: the host's memory is held by the node; the driver checks the device's.
         let node = unsafe { self.0.add_memcpy_node(copy, after) }.or_raise()?;
-        Python::attach(|py| owners.iter().for_each(|owner| node.keep(held(owner.bind(py)))));
+        Python::attach(|py| owners.iter().for_each(|owner| node.retain_for_node(retained_object(owner.bind(py)))));
         Ok(PyGraphNode::from(node))
     }
 }
@@ -190,21 +190,21 @@ impl PyGraph {
         block: &Bound<'_, PyAny>,
         grid: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = int)] shared: u32,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
         cooperative: bool,
     ) -> PyResult<PyGraphNode> {
         let kernel = KernelNode {
-            function: func.get().core().clone(),
-            grid: grid.map_or(Ok([1; 3]), |grid| dimensions(grid, "grid"))?,
-            block: dimensions(block, "block")?,
+            function: func.get().driver_function().clone(),
+            grid: grid.map_or(Ok([1; 3]), |grid| parse_dimensions(grid, "grid"))?,
+            block: parse_dimensions(block, "block")?,
             shared_bytes: shared,
-            args: packed(func, args)?,
+            args: pack_kernel_args(func, args)?,
             cooperative,
         };
         // SAFETY: number and sizes of the arguments were checked, and the node holds them; what the
         // kernel does with them is the business of who wrote it.
-        let node = unsafe { self.0.add_kernel_node(kernel, &unwrapped(&dependencies)) }.or_raise()?;
-        node.keep(held(args.as_any()));
+        let node = unsafe { self.0.add_kernel_node(kernel, &core_nodes(&dependencies)) }.or_raise()?;
+        node.retain_for_node(retained_object(args.as_any()));
         Ok(PyGraphNode::from(node))
     }
 
@@ -215,10 +215,10 @@ impl PyGraph {
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
-        self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &dest.clone().unbind()])
+        let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
+        self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
     }
 
     /// Copy `size` bytes (default: as many as `dest` has) to the host.
@@ -228,10 +228,10 @@ impl PyGraph {
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
-        self.add_copy(&copy, &unwrapped(&dependencies), &[&owner, &src.clone().unbind()])
+        let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
+        self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &src.clone().unbind()])
     }
 
     /// Copy `size` bytes on the device.
@@ -241,10 +241,10 @@ impl PyGraph {
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] size: usize,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let copy = on_device(dest.extract()?, src.extract()?, size)?;
-        self.add_copy(&copy, &unwrapped(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
+        let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
+        self.add_copy(&copy, &core_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
     /// Copy a box; later changes of `copy` do not reach the node.
@@ -253,10 +253,10 @@ impl PyGraph {
         &self,
         py: Python<'_>,
         copy: &Bound<'_, PyMemcpy3D>,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let (raw, owners) = copy.get().parts(py);
-        self.add_copy(&raw, &unwrapped(&dependencies), &owners.iter().collect::<Vec<_>>())
+        self.add_copy(&raw, &core_nodes(&dependencies), &owners.iter().collect::<Vec<_>>())
     }
 
     /// Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes.
@@ -270,44 +270,44 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] element_size: u32,
         #[pyo3(from_py_with = int)] height: usize,
         #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the node holds the memory; the driver checks the range.
-        let node = unsafe { self.0.add_memset_node(&fill, &unwrapped(&dependencies)) }.or_raise()?;
-        node.keep(held(dest));
+        let node = unsafe { self.0.add_memset_node(&fill, &core_nodes(&dependencies)) }.or_raise()?;
+        node.retain_for_node(retained_object(dest));
         Ok(PyGraphNode::from(node))
     }
 
     /// Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
     /// `sys.unraisablehook`.
     #[pyo3(signature = (function, dependencies = None))]
-    fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_host_node(host_function(function)?, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_host_node(host_function(function)?, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// A node that does nothing but join others.
     #[pyo3(signature = (dependencies = None))]
-    fn add_empty_node(&self, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_empty_node(&unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_empty_node(&self, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_empty_node(&core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that records an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
-    fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_record_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_event_record_node(&event.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that waits for an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
-    fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_wait_node(&event.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_event_wait_node(&event.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// A copy of another graph as one node.
     #[pyo3(signature = (graph, dependencies = None))]
-    fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_child_graph_node(&graph.0, &unwrapped(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        self.0.add_child_graph_node(&graph.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Memory that exists from this node to the one that frees it, at the same address in every launch.
@@ -315,17 +315,17 @@ impl PyGraph {
     fn add_memalloc_node(
         &self,
         #[pyo3(from_py_with = int)] size: usize,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
-        let (node, ptr) = self.0.add_mem_alloc_node(size, &unwrapped(&dependencies)).or_raise()?;
+        let (node, ptr) = self.0.add_mem_alloc_node(size, &core_nodes(&dependencies)).or_raise()?;
         Ok((PyGraphNode::from(node), PyGraphAllocation { ptr, nbytes: size, _graph: Detached::new((*self.0).clone()) }))
     }
 
     /// Add a node that frees memory of `add_memalloc_node`.
     #[pyo3(signature = (ptr, dependencies = None))]
-    fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<Nodes<'_>>) -> PyResult<PyGraphNode> {
+    fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
         // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
-        unsafe { self.0.add_mem_free_node(ptr.0, &unwrapped(&dependencies)) }.or_raise().map(PyGraphNode::from)
+        unsafe { self.0.add_mem_free_node(ptr.0, &core_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
     /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
@@ -341,32 +341,32 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] handle: u64,
         #[pyo3(from_py_with = int)] r#type: u32,
         #[pyo3(from_py_with = int)] size: u32,
-        dependencies: Option<Nodes<'_>>,
+        dependencies: Option<NodeList<'_>>,
     ) -> PyResult<(PyGraphNode, Vec<PyGraph>)> {
         let (condition, kind) = (rtcg::driver::Conditional(handle), sys::CUgraphConditionalNodeType(r#type));
-        let after = unwrapped(&dependencies);
+        let after = core_nodes(&dependencies);
         let (node, bodies) = self.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
         Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
     /// Of each pair the second node comes after the first.
-    fn add_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
+    fn add_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
         self.0.add_dependencies(&pairs_of(&pairs)).or_raise()
     }
 
     /// Remove edges ``(before, after)``.
-    fn remove_dependencies(&self, pairs: Pairs<'_>) -> PyResult<()> {
+    fn remove_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
         self.0.remove_dependencies(&pairs_of(&pairs)).or_raise()
     }
 
     /// All nodes.
     fn get_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.nodes().or_raise().map(wrapped)
+        self.0.nodes().or_raise().map(python_nodes)
     }
 
     /// The nodes that come after no other.
     fn get_root_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.root_nodes().or_raise().map(wrapped)
+        self.0.root_nodes().or_raise().map(python_nodes)
     }
 
     /// All edges, ``(before, after)``.
@@ -419,9 +419,9 @@ impl PyGraph {
 }
 
 /// The arguments of a kernel node.
-fn packed(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
-    refuse(args)?;
-    let Packed { bytes, .. } = pack(func.get().core(), args)?;
+fn pack_kernel_args(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
+    refuse_argument_handlers(args)?;
+    let PackedArguments { bytes, .. } = pack_arguments(func.get().driver_function(), args)?;
     Ok(bytes.to_vec())
 }
 
@@ -434,7 +434,7 @@ detached!(PyGraphNode over GraphNode);
 
 impl PyGraphNode {
     /// A kernel like the present one, with what is given replaced.
-    pub(crate) fn changed(
+    pub(crate) fn changed_kernel(
         present: Option<Arc<KernelNode>>,
         args: &Bound<'_, PyTuple>,
         change: &KernelChange<'_, '_>,
@@ -443,17 +443,17 @@ impl PyGraphNode {
             PyTypeError::new_err(format!("{name} must be given: the node is no kernel, or one that was captured"))
         };
         let function = match (change.func, &present) {
-            (Some(func), _) => func.get().core().clone(),
+            (Some(func), _) => func.get().driver_function().clone(),
             (None, Some(present)) => present.function.clone(),
             (None, None) => return Err(missing("func")),
         };
         let block = match (change.block, &present) {
-            (Some(block), _) => dimensions(block, "block")?,
+            (Some(block), _) => parse_dimensions(block, "block")?,
             (None, Some(present)) => present.block,
             (None, None) => return Err(missing("block")),
         };
         let grid = match (change.grid, &present) {
-            (Some(grid), _) => dimensions(grid, "grid")?,
+            (Some(grid), _) => parse_dimensions(grid, "grid")?,
             (None, Some(present)) => present.grid,
             (None, None) => [1; 3],
         };
@@ -464,7 +464,7 @@ impl PyGraphNode {
             grid,
             block,
             shared_bytes: change.shared.unwrap_or(present_shared),
-            args: packed(&holder, args)?,
+            args: pack_kernel_args(&holder, args)?,
             cooperative: present.is_some_and(|present| present.cooperative),
         })
     }
@@ -494,13 +494,13 @@ impl PyGraphNode {
     /// The nodes that it comes right after.
     #[getter]
     fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependencies().or_raise().map(wrapped)
+        self.0.dependencies().or_raise().map(python_nodes)
     }
 
     /// The nodes that come right after it.
     #[getter]
     fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependents().or_raise().map(wrapped)
+        self.0.dependents().or_raise().map(python_nodes)
     }
 
     /// The graph inside a child graph node.
@@ -534,10 +534,10 @@ impl PyGraphNode {
         grid: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
-        let kernel = Self::changed(self.0.kernel(), args, &KernelChange { func, block, grid, shared })?;
+        let kernel = Self::changed_kernel(self.0.kernel(), args, &KernelChange { func, block, grid, shared })?;
         // SAFETY: as when adding.
         unsafe { self.0.set_kernel(kernel) }.or_raise()?;
-        self.0.keep(held(args.as_any()));
+        self.0.retain_for_node(retained_object(args.as_any()));
         Ok(())
     }
 
@@ -588,10 +588,10 @@ impl PyGraphAllocation {
 
 /// The nodes behind Python's objects, for the methods of streams.
 pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
-    unwrapped(&Some(Nodes(nodes)))
+    core_nodes(&Some(NodeList(nodes)))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyGraph>()?;
     m.add_class::<PyGraphNode>()?;
     m.add_class::<PyGraphAllocation>()

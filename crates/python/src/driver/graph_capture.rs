@@ -1,6 +1,6 @@
 //! Capturing streams into graphs.
 
-use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, wrapped};
+use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, python_nodes};
 use crate::driver::resource::Detached;
 use crate::errors::OrRaise;
 use crate::integer::int;
@@ -67,10 +67,10 @@ pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraph
 pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
     let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
     let info = stream.capture_info().or_raise()?;
-    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), wrapped(info.dependencies))))
+    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), python_nodes(info.dependencies))))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyStreamCapture>()?;
     m.add_function(wrap_pyfunction!(exchange_capture_mode, m)?)
 }

@@ -3,7 +3,8 @@
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
 use crate::driver::graph::{
-    HostCopy, KernelChange, PyGraph, PyGraphNode, held, host_function, memset_of, on_device, to_device, to_host,
+    HostCopy, KernelChange, PyGraph, PyGraphNode, host_function, memcpy_dtod_params, memcpy_dtoh_params,
+    memcpy_htod_params, memset_params, retained_object,
 };
 use crate::driver::in_flight;
 use crate::driver::resource::{Detached, detached};
@@ -25,7 +26,9 @@ impl PyGraphExec {
     fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
         // SAFETY: the host's memory is held for the node; the driver checks the device's.
         unsafe { self.0.set_memcpy(node, copy) }.or_raise()?;
-        Python::attach(|py| owners.iter().for_each(|owner| self.0.keep(node, held(owner.bind(py)))));
+        Python::attach(|py| {
+            owners.iter().for_each(|owner| self.0.retain_for_node(node, retained_object(owner.bind(py))))
+        });
         Ok(())
     }
 }
@@ -77,11 +80,11 @@ impl PyGraphExec {
         #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
         let node = &kernel_node.0;
-        let present = self.0.kernel(node).or_else(|| node.kernel());
-        let kernel = PyGraphNode::changed(present, args, &KernelChange { func, block, grid, shared })?;
+        let present = self.0.current_kernel(node).or_else(|| node.kernel());
+        let kernel = PyGraphNode::changed_kernel(present, args, &KernelChange { func, block, grid, shared })?;
         // SAFETY: as when adding.
         unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
-        self.0.keep(node, held(args.as_any()));
+        self.0.retain_for_node(node, retained_object(args.as_any()));
         Ok(())
     }
 
@@ -94,7 +97,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_device(dest.extract()?, src, size)?;
+        let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
     }
 
@@ -107,7 +110,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
-        let HostCopy { copy, owner } = to_host(dest, src.extract()?, size)?;
+        let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
     }
 
@@ -119,7 +122,7 @@ impl PyGraphExec {
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
-        let copy = on_device(dest.extract()?, src.extract()?, size)?;
+        let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
         self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
@@ -142,10 +145,10 @@ impl PyGraphExec {
         #[pyo3(from_py_with = int)] height: usize,
         #[pyo3(from_py_with = optional_int)] pitch: Option<usize>,
     ) -> PyResult<()> {
-        let fill = memset_of(dest.extract()?, value, count, element_size, height, pitch)?;
+        let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the memory is held for the node; the driver checks the range.
         unsafe { self.0.set_memset(&node.0, &fill) }.or_raise()?;
-        self.0.keep(&node.0, held(dest));
+        self.0.retain_for_node(&node.0, retained_object(dest));
         Ok(())
     }
 
@@ -179,6 +182,6 @@ impl PyGraphExec {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyGraphExec>()
 }

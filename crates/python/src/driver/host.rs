@@ -92,7 +92,7 @@ impl Drop for PyHostAllocation {
 }
 
 /// Shape, element type and order of an array to be made.
-pub(crate) struct Geometry<'py> {
+pub(crate) struct HostArrayGeometry<'py> {
     pub(crate) shape: Vec<usize>,
     pub(crate) dtype: Bound<'py, PyArrayDescr>,
     pub(crate) fortran: bool,
@@ -100,9 +100,9 @@ pub(crate) struct Geometry<'py> {
     pub(crate) nbytes: usize,
 }
 
-impl<'py> Geometry<'py> {
+impl<'py> HostArrayGeometry<'py> {
     /// Reads `shape` (an int or several), `dtype` and `order`.
-    pub(crate) fn of(shape: &Bound<'py, PyAny>, dtype: &Bound<'py, PyAny>, order: &str) -> PyResult<Self> {
+    pub(crate) fn from_arguments(shape: &Bound<'py, PyAny>, dtype: &Bound<'py, PyAny>, order: &str) -> PyResult<Self> {
         let fortran = match order {
             "C" => false,
             "F" => true,
@@ -153,7 +153,7 @@ resource_methods! {
     #[new]
     #[pyo3(signature = (ary, flags = 0))]
     fn new(ary: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
-        let buffer = HostBuffer::of(ary, "ary")?;
+        let buffer = HostBuffer::from_object(ary, "ary")?;
         // SAFETY: `base` keeps the memory alive until it is unregistered.
         let memory = unsafe { RegisteredHost::new(buffer.as_ptr(), buffer.nbytes(), flags) }.or_raise()?;
         Ok(Self(Detached::new(memory), ary.clone().unbind()))
@@ -188,7 +188,7 @@ resource_methods! {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyHostAllocation>()?;
     m.add_class::<PyAlignedAllocation>()?;
     m.add_class::<PyRegisteredHost>()

@@ -1,7 +1,7 @@
 //! The keywords of launches, recognised by address: the interpreter keeps one string of each name.
 
 use crate::driver::event::PyEvent;
-use crate::driver::geometry::dimensions;
+use crate::driver::geometry::parse_dimensions;
 use crate::errors::OrRaise;
 use crate::integer::int_named;
 use pyo3::exceptions::PyTypeError;
@@ -12,7 +12,7 @@ use rtcg::driver::{LaunchOptions, sys};
 
 /// A keyword of a launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keyword {
+pub(crate) enum LaunchKeyword {
     Block,
     Grid,
     Stream,
@@ -40,51 +40,51 @@ pub(crate) enum LaunchOption {
     LaunchCompletionEvent,
 }
 
-const KEYWORDS: [(&str, Keyword); 18] = [
-    ("block", Keyword::Block),
-    ("grid", Keyword::Grid),
-    ("stream", Keyword::Stream),
-    ("shared", Keyword::Shared),
-    ("shared_size", Keyword::SharedSize),
-    ("time_kernel", Keyword::TimeKernel),
-    ("texrefs", Keyword::Texrefs),
-    ("cooperative", Keyword::Option(LaunchOption::Cooperative)),
-    ("cluster", Keyword::Option(LaunchOption::Cluster)),
-    ("preferred_cluster", Keyword::Option(LaunchOption::PreferredCluster)),
-    ("cluster_scheduling", Keyword::Option(LaunchOption::ClusterScheduling)),
-    ("programmatic_dependent", Keyword::Option(LaunchOption::ProgrammaticDependent)),
-    ("priority", Keyword::Option(LaunchOption::Priority)),
-    ("mem_sync_domain", Keyword::Option(LaunchOption::MemSyncDomain)),
-    ("mem_sync_domain_map", Keyword::Option(LaunchOption::MemSyncDomainMap)),
-    ("shared_carveout", Keyword::Option(LaunchOption::SharedCarveout)),
-    ("programmatic_event", Keyword::Option(LaunchOption::ProgrammaticEvent)),
-    ("launch_completion_event", Keyword::Option(LaunchOption::LaunchCompletionEvent)),
+const LAUNCH_KEYWORDS: [(&str, LaunchKeyword); 18] = [
+    ("block", LaunchKeyword::Block),
+    ("grid", LaunchKeyword::Grid),
+    ("stream", LaunchKeyword::Stream),
+    ("shared", LaunchKeyword::Shared),
+    ("shared_size", LaunchKeyword::SharedSize),
+    ("time_kernel", LaunchKeyword::TimeKernel),
+    ("texrefs", LaunchKeyword::Texrefs),
+    ("cooperative", LaunchKeyword::Option(LaunchOption::Cooperative)),
+    ("cluster", LaunchKeyword::Option(LaunchOption::Cluster)),
+    ("preferred_cluster", LaunchKeyword::Option(LaunchOption::PreferredCluster)),
+    ("cluster_scheduling", LaunchKeyword::Option(LaunchOption::ClusterScheduling)),
+    ("programmatic_dependent", LaunchKeyword::Option(LaunchOption::ProgrammaticDependent)),
+    ("priority", LaunchKeyword::Option(LaunchOption::Priority)),
+    ("mem_sync_domain", LaunchKeyword::Option(LaunchOption::MemSyncDomain)),
+    ("mem_sync_domain_map", LaunchKeyword::Option(LaunchOption::MemSyncDomainMap)),
+    ("shared_carveout", LaunchKeyword::Option(LaunchOption::SharedCarveout)),
+    ("programmatic_event", LaunchKeyword::Option(LaunchOption::ProgrammaticEvent)),
+    ("launch_completion_event", LaunchKeyword::Option(LaunchOption::LaunchCompletionEvent)),
 ];
 
-static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
+static INTERNED_NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 
 /// The keyword with this name.
 #[inline]
-pub(crate) fn keyword(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Keyword> {
-    let names =
-        NAMES.get_or_init(py, || KEYWORDS.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect());
+pub(crate) fn keyword_by_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<LaunchKeyword> {
+    let names = INTERNED_NAMES
+        .get_or_init(py, || LAUNCH_KEYWORDS.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect());
     if let Some(index) = names.iter().position(|known| known.as_ptr() == name.as_ptr()) {
-        return Ok(KEYWORDS[index].1);
+        return Ok(LAUNCH_KEYWORDS[index].1);
     }
     let name: &str = &name.extract::<String>()?;
-    Ok(KEYWORDS.iter().find(|(known, _)| *known == name).map_or(Keyword::Unknown, |(_, keyword)| *keyword))
+    Ok(LAUNCH_KEYWORDS.iter().find(|(known, _)| *known == name).map_or(LaunchKeyword::Unknown, |(_, keyword)| *keyword))
 }
 
 impl LaunchOption {
     /// Sets the wish; `None` and `False` are no wish.
-    pub(crate) fn set(self, options: &mut LaunchOptions, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(crate) fn set_option(self, options: &mut LaunchOptions, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.is_none() {
             return Ok(());
         }
         match self {
             Self::Cooperative => options.cooperative = value.is_truthy()?,
-            Self::Cluster => options.cluster = Some(dimensions(value, "cluster")?),
-            Self::PreferredCluster => options.preferred_cluster = Some(dimensions(value, "preferred_cluster")?),
+            Self::Cluster => options.cluster = Some(parse_dimensions(value, "cluster")?),
+            Self::PreferredCluster => options.preferred_cluster = Some(parse_dimensions(value, "preferred_cluster")?),
             Self::ClusterScheduling => {
                 options.cluster_scheduling =
                     Some(sys::CUclusterSchedulingPolicy(int_named(value, "cluster_scheduling")?));
@@ -96,9 +96,9 @@ impl LaunchOption {
             }
             Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(domain_map(value)?),
             Self::SharedCarveout => options.shared_carveout = Some(int_named(value, "shared_carveout")?),
-            Self::ProgrammaticEvent => options.programmatic_event = Some(event(value, "programmatic_event")?),
+            Self::ProgrammaticEvent => options.programmatic_event = Some(event_handle(value, "programmatic_event")?),
             Self::LaunchCompletionEvent => {
-                options.launch_completion_event = Some(event(value, "launch_completion_event")?);
+                options.launch_completion_event = Some(event_handle(value, "launch_completion_event")?);
             }
         }
         Ok(())
@@ -115,7 +115,7 @@ fn domain_map(value: &Bound<'_, PyAny>) -> PyResult<[u8; 2]> {
     Ok([int_named(default, "mem_sync_domain_map[0]")?, int_named(remote, "mem_sync_domain_map[1]")?])
 }
 
-fn event(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
+fn event_handle(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
     let event = value.cast::<PyEvent>();
     let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
     event.get().0.for_launch().or_raise()

@@ -158,11 +158,11 @@ fn library_from_buffer(
     message_handler: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyDevice>>,
 ) -> PyResult<PyLibrary> {
-    let buffer = HostBuffer::of(buffer, "buffer")?;
+    let buffer = HostBuffer::from_object(buffer, "buffer")?;
     let options = jit_options(options);
     let device = device.map(|device| *device.get().0);
     // SAFETY: the buffer outlives the call, and images are immutable by convention.
-    let image = unsafe { buffer.bytes() };
+    let image = unsafe { buffer.as_bytes() };
     let (result, log) = py.detach(|| Library::from_image_with(image, &options, device.as_ref()));
     if let Some(handler) = message_handler.filter(|handler| !handler.is_none()) {
         handler.call1((result.is_ok(), log.info, log.error))?;
@@ -170,7 +170,7 @@ fn library_from_buffer(
     result.or_raise().map(PyLibrary::from)
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyLibrary>()?;
     m.add_class::<PyKernel>()?;
     m.add_function(wrap_pyfunction!(library_from_file, m)?)?;

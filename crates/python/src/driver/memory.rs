@@ -266,11 +266,11 @@ fn view_address(
     #[pyo3(from_py_with = int)] size: usize,
     #[pyo3(from_py_with = int)] offset: usize,
 ) -> PyResult<Bound<'_, PyAny>> {
-    const WRITE: std::ffi::c_int = 0x200;
+    const PYBUF_WRITE: std::ffi::c_int = 0x200;
     let size = isize::try_from(size).map_err(|_| PyOverflowError::new_err("size is too large"))?;
     let start = std::ptr::with_exposed_provenance_mut((address as usize).wrapping_add(offset));
     // SAFETY: only makes a view object; what may be done with it is said above.
-    unsafe { Bound::from_owned_ptr_or_err(py, pyo3::ffi::PyMemoryView_FromMemory(start, size, WRITE)) }
+    unsafe { Bound::from_owned_ptr_or_err(py, pyo3::ffi::PyMemoryView_FromMemory(start, size, PYBUF_WRITE)) }
 }
 
 /// (free, total) bytes of the current context's device.
@@ -443,7 +443,7 @@ fn collect_garbage() {
     });
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::set_reclaim_hook(collect_garbage);
     m.add_class::<PyDeviceAllocation>()?;
     m.add_class::<PyManagedAllocation>()?;

@@ -166,7 +166,7 @@ with_methods! { PyMemoryPool;
     /// What a device may do with the pool's memory: a `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = self.0.access(&device.get().0).or_raise()?;
-        crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
+        crate::enums::enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 
     /// The device whose memory it is.
@@ -195,6 +195,6 @@ with_methods! { PyMemoryPool;
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyMemoryPool>()
 }

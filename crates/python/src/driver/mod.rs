@@ -32,28 +32,28 @@ pub(crate) mod texture;
 pub(crate) mod virtual_memory;
 
 /// How notebooks show an object: what a function of `rtcg._display` makes of it.
-pub(crate) fn html_of<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn notebook_html<'py, T>(function: &str, owner: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
     owner.py().import("rtcg._display")?.getattr(function)?.call1((owner.as_any(),))
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    device::register(m)?;
-    gl::register(m)?;
-    context::register(m)?;
-    stream::register(m)?;
-    event::register(m)?;
-    memory::register(m)?;
-    host::register(m)?;
-    memory_pool::register(m)?;
-    pool::register(m)?;
-    virtual_memory::register(m)?;
-    copy::register(m)?;
-    module::register(m)?;
-    library::register(m)?;
-    function::register(m)?;
-    structured::register(m)?;
-    texture::register(m)?;
-    graph::register(m)?;
-    graph_exec::register(m)?;
-    graph_capture::register(m)
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    device::add_to_module(m)?;
+    gl::add_to_module(m)?;
+    context::add_to_module(m)?;
+    stream::add_to_module(m)?;
+    event::add_to_module(m)?;
+    memory::add_to_module(m)?;
+    host::add_to_module(m)?;
+    memory_pool::add_to_module(m)?;
+    pool::add_to_module(m)?;
+    virtual_memory::add_to_module(m)?;
+    copy::add_to_module(m)?;
+    module::add_to_module(m)?;
+    library::add_to_module(m)?;
+    function::add_to_module(m)?;
+    structured::add_to_module(m)?;
+    texture::add_to_module(m)?;
+    graph::add_to_module(m)?;
+    graph_exec::add_to_module(m)?;
+    graph_capture::add_to_module(m)
 }

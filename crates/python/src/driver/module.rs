@@ -29,7 +29,7 @@ closing_methods! { PyModuleHandle;
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        crate::driver::html_of("module_html", slf)
+        crate::driver::notebook_html("module_html", slf)
     }
 
     /// (address, size in bytes) of a global or constant variable.
@@ -82,10 +82,10 @@ fn module_from_buffer(
     options: Option<Vec<(u32, usize)>>,
     message_handler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyModuleHandle> {
-    let buffer = HostBuffer::of(buffer, "buffer")?;
+    let buffer = HostBuffer::from_object(buffer, "buffer")?;
     let options = jit_options(options);
     // SAFETY: the buffer outlives the call, and images are immutable by convention.
-    let image = unsafe { buffer.bytes() };
+    let image = unsafe { buffer.as_bytes() };
     let (result, log) = py.detach(|| Module::from_image_with(image, &options));
     if let Some(handler) = message_handler.filter(|handler| !handler.is_none()) {
         handler.call1((result.is_ok(), log.info, log.error))?;
@@ -95,23 +95,27 @@ fn module_from_buffer(
 
 /// Links several images into one module.
 #[pyclass(name = "Linker", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyLinker(LateInit<Linking>);
+pub(crate) struct PyLinker(LateInit<LinkInProgress>);
 
 made_by_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");
 
-struct Linking {
+struct LinkInProgress {
     linker: Detached<Mutex<Linker>>,
     message_handler: Option<Py<PyAny>>,
 }
 
 impl PyLinker {
-    fn with<T>(&self, py: Python<'_>, body: impl FnOnce(&mut Linker) -> rtcg::driver::Result<T> + Send) -> PyResult<T>
+    fn with_linker<T>(
+        &self,
+        py: Python<'_>,
+        body: impl FnOnce(&mut Linker) -> rtcg::driver::Result<T> + Send,
+    ) -> PyResult<T>
     where
         T: Send,
     {
         let result = py.detach(|| body(&mut self.0.linker.lock().unwrap_or_else(PoisonError::into_inner)));
         if let (Err(_), Some(handler)) = (&result, &self.0.message_handler) {
-            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).jit_log();
             handler.call1(py, (false, log.info, log.error))?;
         }
         result.or_raise()
@@ -132,7 +136,7 @@ impl PyLinker {
             options.push((sys::CU_JIT_LOG_VERBOSE, 1));
         }
         let linker = Linker::new(&options).or_raise()?;
-        self.0.init(Linking { linker: Detached::new(Mutex::new(linker)), message_handler })
+        self.0.init(LinkInProgress { linker: Detached::new(Mutex::new(linker)), message_handler })
     }
 
     #[pyo3(signature = (data, input_type, name = "unknown"))]
@@ -143,36 +147,36 @@ impl PyLinker {
         #[pyo3(from_py_with = int)] input_type: u32,
         name: &str,
     ) -> PyResult<()> {
-        let buffer = HostBuffer::of(data, "data")?;
+        let buffer = HostBuffer::from_object(data, "data")?;
         // SAFETY: the buffer outlives the call.
-        let bytes = unsafe { buffer.bytes() };
-        self.with(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
+        let bytes = unsafe { buffer.as_bytes() };
+        self.with_linker(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
     }
 
     /// Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file.
     fn add_file(&self, py: Python<'_>, filename: PathBuf, #[pyo3(from_py_with = int)] input_type: u32) -> PyResult<()> {
-        self.with(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
+        self.with_linker(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 
     /// Adds nvJitLink's own options.
     fn add_lto_options(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        self.with(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
+        self.with_linker(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }
 
     /// Link what was added and load it into the current context: a `Module`.
     ///
     /// A `LogicError` with the linker's log if something is missing or twice there.
     fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
-        let module = self.with(py, Linker::link_module)?;
+        let module = self.with_linker(py, Linker::link_module)?;
         if let Some(handler) = &self.0.message_handler {
-            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).log();
+            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).jit_log();
             handler.call1(py, (true, log.info, log.error))?;
         }
         Ok(PyModuleHandle::from(module))
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyModuleHandle>()?;
     m.add_class::<PyLinker>()?;
     m.add_function(wrap_pyfunction!(module_from_file, m)?)?;

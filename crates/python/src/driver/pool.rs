@@ -1,6 +1,6 @@
 //! `rtcg.tools`' memory pools.
 
-use crate::driver::host::{Geometry, checked_array};
+use crate::driver::host::{HostArrayGeometry, checked_array};
 use crate::driver::memory::{used_after_free, view_memory};
 use crate::driver::resource::resource_methods;
 use crate::driver::resource::{Detached, LateInit, detached, made_by_init, without_interpreter};
@@ -119,7 +119,7 @@ resource_methods! {
 }
 
 /// A pool's numbers by name.
-fn numbers<'py>(py: Python<'py>, all: &PoolStatistics) -> PyResult<Bound<'py, PyDict>> {
+fn statistics_dict<'py>(py: Python<'py>, all: &PoolStatistics) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let sizes = [
         ("held_blocks", all.held_blocks),
@@ -173,7 +173,7 @@ macro_rules! pool_methods {
 
             /// All numbers of the pool, with peaks and counts, as a dict.
             fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-                numbers(py, &self.0.statistics())
+                statistics_dict(py, &self.0.statistics())
             }
 
             /// The bin of a size in bytes; sizes of a bin share blocks.
@@ -230,7 +230,7 @@ impl PyDeviceMemoryPool {
     #[pyo3(signature = (*, _labelled = false))]
     fn __init__(&self, _labelled: bool) -> PyResult<()> {
         IS_IN_USE.store(true, Ordering::Relaxed);
-        self.0.init(if _labelled { DeviceMemoryPool::labelled() } else { DeviceMemoryPool::new() })
+        self.0.init(if _labelled { DeviceMemoryPool::new_labelled() } else { DeviceMemoryPool::new() })
     }
 }
 
@@ -331,7 +331,7 @@ pool_methods! {
         dtype: &Bound<'py, PyAny>,
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Geometry { shape, dtype, fortran, nbytes } = Geometry::of(shape, dtype, order)?;
+        let HostArrayGeometry { shape, dtype, fortran, nbytes } = HostArrayGeometry::from_arguments(shape, dtype, order)?;
         let memory = match self.0.allocate_held(nbytes, None) {
             Some(memory) => memory,
             None => py.detach(|| self.0.allocate(nbytes, None)).or_raise()?,
@@ -342,7 +342,7 @@ pool_methods! {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyPooledDeviceAllocation>()?;
     m.add_class::<PyPooledHostAllocation>()?;
     m.add_class::<PyDeviceMemoryPool>()?;

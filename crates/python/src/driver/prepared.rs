@@ -1,7 +1,7 @@
 //! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
 
 use crate::driver::arguments::numpy_generic;
-use crate::driver::fastcall::Args;
+use crate::driver::fastcall::PositionalArgs;
 use crate::driver::geometry::small_integer;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::host_buffer::HostBuffer;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// One argument of a prepared call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum PreparedSlot {
     Signed(usize),
     Unsigned(usize),
     Bool,
@@ -31,40 +31,40 @@ pub(crate) enum Slot {
     Bytes(usize),
 }
 
-impl Slot {
+impl PreparedSlot {
     /// Size and alignment in C.
     fn size_and_alignment(self) -> (usize, usize) {
         match self {
-            Slot::Signed(size) | Slot::Unsigned(size) => (size, size),
-            Slot::Bool => (1, 1),
-            Slot::Half => (2, 2),
-            Slot::Float => (4, 4),
-            Slot::Double | Slot::Pointer => (8, 8),
-            Slot::Complex64 => (8, 4),
-            Slot::Complex128 => (16, 8),
-            Slot::Bytes(size) => (size, 1),
+            PreparedSlot::Signed(size) | PreparedSlot::Unsigned(size) => (size, size),
+            PreparedSlot::Bool => (1, 1),
+            PreparedSlot::Half => (2, 2),
+            PreparedSlot::Float => (4, 4),
+            PreparedSlot::Double | PreparedSlot::Pointer => (8, 8),
+            PreparedSlot::Complex64 => (8, 4),
+            PreparedSlot::Complex128 => (16, 8),
+            PreparedSlot::Bytes(size) => (size, 1),
         }
     }
 
-    fn of_letter(letter: char) -> PyResult<Slot> {
+    fn of_letter(letter: char) -> PyResult<PreparedSlot> {
         Ok(match letter {
-            'b' => Slot::Signed(1),
-            'B' | 'c' => Slot::Unsigned(1),
-            'h' => Slot::Signed(2),
-            'H' => Slot::Unsigned(2),
-            'i' => Slot::Signed(4),
-            'I' => Slot::Unsigned(4),
-            'l' => Slot::Signed(size_of::<std::ffi::c_long>()),
-            'L' => Slot::Unsigned(size_of::<std::ffi::c_long>()),
-            'q' | 'n' => Slot::Signed(8),
-            'Q' | 'N' => Slot::Unsigned(8),
-            '?' => Slot::Bool,
-            'e' => Slot::Half,
-            'f' => Slot::Float,
-            'd' => Slot::Double,
-            'F' => Slot::Complex64,
-            'D' => Slot::Complex128,
-            'P' => Slot::Pointer,
+            'b' => PreparedSlot::Signed(1),
+            'B' | 'c' => PreparedSlot::Unsigned(1),
+            'h' => PreparedSlot::Signed(2),
+            'H' => PreparedSlot::Unsigned(2),
+            'i' => PreparedSlot::Signed(4),
+            'I' => PreparedSlot::Unsigned(4),
+            'l' => PreparedSlot::Signed(size_of::<std::ffi::c_long>()),
+            'L' => PreparedSlot::Unsigned(size_of::<std::ffi::c_long>()),
+            'q' | 'n' => PreparedSlot::Signed(8),
+            'Q' | 'N' => PreparedSlot::Unsigned(8),
+            '?' => PreparedSlot::Bool,
+            'e' => PreparedSlot::Half,
+            'f' => PreparedSlot::Float,
+            'd' => PreparedSlot::Double,
+            'F' => PreparedSlot::Complex64,
+            'D' => PreparedSlot::Complex128,
+            'P' => PreparedSlot::Pointer,
             other => {
                 return Err(PyValueError::new_err(format!(
                     "arg_types: {other:?} is no type letter; expected one of b B c h H i I l L q Q n N ? e f d F D P, or a number of bytes and s, as in 12s"
@@ -76,16 +76,16 @@ impl Slot {
 
 /// Argument types with the place of each in the parameter buffer.
 #[derive(PartialEq, Eq)]
-pub(crate) struct Prepared {
-    slots: Vec<Slot>,
+pub(crate) struct PreparedLayout {
+    slots: Vec<PreparedSlot>,
     layout: PreparedArgs,
 }
 
-impl Prepared {
+impl PreparedLayout {
     /// Reads `arg_types` (a string of letters, or a sequence of types) and checks them against
     /// the kernel.
     pub(crate) fn new(function: &Function, arg_types: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let slots = slots_of(arg_types)?;
+        let slots = parse_slots(arg_types)?;
         let sizes: Vec<_> = slots.iter().map(|slot| slot.size_and_alignment()).collect();
         let layout = function.prepare(&sizes).map_err(crate::errors::driver_error)?;
         Ok(Self { slots, layout })
@@ -93,21 +93,21 @@ impl Prepared {
 
     /// The packed arguments of one call, in `buffer`.
     #[inline]
-    pub(crate) fn pack<'b>(&self, args: Args<'_, '_>, buffer: &'b mut Buffer) -> PyResult<&'b [u8]> {
+    pub(crate) fn pack_call<'b>(&self, args: PositionalArgs<'_, '_>, buffer: &'b mut PackBuffer) -> PyResult<&'b [u8]> {
         if args.len() != self.slots.len() {
             return Err(self.wrong_count(args.len()));
         }
-        let bytes = buffer.zeroed(self.layout.nbytes);
+        let bytes = buffer.zeroed_bytes(self.layout.nbytes);
         let places = self.slots.iter().zip(&self.layout.slots);
-        for (index, (arg, (slot, place))) in args.iter().zip(places).enumerate() {
+        for (index, (arg, (slot, place))) in args.iter_args().zip(places).enumerate() {
             let target = &mut bytes[place.offset..place.offset + place.nbytes];
-            put(*slot, &arg, target).map_err(|error| name_argument(args.py(), index, error))?;
+            put_slot(*slot, &arg, target).map_err(|error| with_argument_index(args.py(), index, error))?;
         }
         Ok(bytes)
     }
 
     /// The type of an argument, and its place among the packed ones.
-    pub(crate) fn slot(&self, index: usize) -> Option<(Slot, Param)> {
+    pub(crate) fn slot_and_param(&self, index: usize) -> Option<(PreparedSlot, Param)> {
         Some((*self.slots.get(index)?, *self.layout.slots.get(index)?))
     }
 
@@ -125,12 +125,12 @@ impl Prepared {
 /// for before stays in memory with the kernel, each kind once.
 #[derive(Default)]
 pub(crate) struct PreparedTypes {
-    present: AtomicPtr<Prepared>,
-    all: Mutex<Vec<Arc<Prepared>>>,
+    present: AtomicPtr<PreparedLayout>,
+    all: Mutex<Vec<Arc<PreparedLayout>>>,
 }
 
 impl PreparedTypes {
-    pub(crate) fn set(&self, new: Prepared) {
+    pub(crate) fn set_layout(&self, new: PreparedLayout) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|known| **known == new).unwrap_or_else(|| {
             all.push(Arc::new(new));
@@ -140,7 +140,7 @@ impl PreparedTypes {
     }
 
     #[inline]
-    pub(crate) fn present(&self) -> Option<&Prepared> {
+    pub(crate) fn current_layout(&self) -> Option<&PreparedLayout> {
         // SAFETY: null, or an object in `all`, where it stays as long as `self`.
         unsafe { self.present.load(Ordering::Acquire).as_ref() }
     }
@@ -149,18 +149,18 @@ impl PreparedTypes {
 const INLINE_BYTES: usize = 256;
 
 /// Capacity for packed arguments: few of them need no heap memory.
-pub(crate) struct Buffer {
+pub(crate) struct PackBuffer {
     inline: [u8; INLINE_BYTES],
     heap: Vec<u8>,
 }
 
-impl Buffer {
+impl PackBuffer {
     pub(crate) fn new() -> Self {
         Self { inline: [0; INLINE_BYTES], heap: Vec::new() }
     }
 
     /// Bytes that were not handed out before.
-    fn zeroed(&mut self, nbytes: usize) -> &mut [u8] {
+    fn zeroed_bytes(&mut self, nbytes: usize) -> &mut [u8] {
         if nbytes <= INLINE_BYTES {
             return &mut self.inline[..nbytes];
         }
@@ -171,32 +171,34 @@ impl Buffer {
 
 /// The same exception, saying which argument it is about.
 #[cold]
-fn name_argument(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+fn with_argument_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     PyErr::from_type(error.get_type(py), format!("argument #{index} (0-based): {}", error.value(py)))
 }
 
 #[inline]
-fn put(slot: Slot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
+fn put_slot(slot: PreparedSlot, arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     match slot {
-        Slot::Pointer => put_word(target, address(arg)?.to_ne_bytes()),
-        Slot::Signed(size) => put_integer(arg, target, -(1i128 << (8 * size - 1)), (1i128 << (8 * size - 1)) - 1)?,
-        Slot::Unsigned(1) if arg.cast::<pyo3::types::PyBytes>().is_ok() => put_bytes(arg, target)?,
-        Slot::Unsigned(size) => put_integer(arg, target, 0, (1i128 << (8 * size)) - 1)?,
-        Slot::Bool => target[0] = u8::from(arg.is_truthy()?),
-        Slot::Half => target.copy_from_slice(&f16::from_f64(arg.extract()?).to_ne_bytes()),
-        Slot::Float => target.copy_from_slice(&(arg.extract::<f64>()? as f32).to_ne_bytes()),
-        Slot::Double => target.copy_from_slice(&arg.extract::<f64>()?.to_ne_bytes()),
-        Slot::Complex64 => {
-            let (re, im) = complex(arg)?;
+        PreparedSlot::Pointer => put_word(target, address_of_argument(arg)?.to_ne_bytes()),
+        PreparedSlot::Signed(size) => {
+            put_integer(arg, target, -(1i128 << (8 * size - 1)), (1i128 << (8 * size - 1)) - 1)?
+        }
+        PreparedSlot::Unsigned(1) if arg.cast::<pyo3::types::PyBytes>().is_ok() => put_bytes(arg, target)?,
+        PreparedSlot::Unsigned(size) => put_integer(arg, target, 0, (1i128 << (8 * size)) - 1)?,
+        PreparedSlot::Bool => target[0] = u8::from(arg.is_truthy()?),
+        PreparedSlot::Half => target.copy_from_slice(&f16::from_f64(arg.extract()?).to_ne_bytes()),
+        PreparedSlot::Float => target.copy_from_slice(&(arg.extract::<f64>()? as f32).to_ne_bytes()),
+        PreparedSlot::Double => target.copy_from_slice(&arg.extract::<f64>()?.to_ne_bytes()),
+        PreparedSlot::Complex64 => {
+            let (re, im) = complex_value(arg)?;
             target[..4].copy_from_slice(&(re as f32).to_ne_bytes());
             target[4..].copy_from_slice(&(im as f32).to_ne_bytes());
         }
-        Slot::Complex128 => {
-            let (re, im) = complex(arg)?;
+        PreparedSlot::Complex128 => {
+            let (re, im) = complex_value(arg)?;
             target[..8].copy_from_slice(&re.to_ne_bytes());
             target[8..].copy_from_slice(&im.to_ne_bytes());
         }
-        Slot::Bytes(_) => put_bytes(arg, target)?,
+        PreparedSlot::Bytes(_) => put_bytes(arg, target)?,
     }
     Ok(())
 }
@@ -211,7 +213,7 @@ fn put_word<const N: usize>(target: &mut [u8], bytes: [u8; N]) {
 }
 
 #[inline]
-fn address(arg: &Bound<'_, PyAny>) -> PyResult<u64> {
+fn address_of_argument(arg: &Bound<'_, PyAny>) -> PyResult<u64> {
     match arg.cast_exact::<PyDeviceAllocation>() {
         Ok(memory) => memory.get().ptr(),
         Err(_) => Ok(arg.extract::<DevicePtr>()?.0),
@@ -241,8 +243,10 @@ fn put_any_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i
     };
     let value = match value {
         Ok(value) if value >= low && value <= high => value,
-        Ok(_) => return Err(outside(arg, low, high)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(arg.py()) => return Err(outside(arg, low, high)),
+        Ok(_) => return Err(out_of_range_error(arg, low, high)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(arg.py()) => {
+            return Err(out_of_range_error(arg, low, high));
+        }
         Err(error) => return Err(error),
     };
     let size = target.len();
@@ -251,19 +255,19 @@ fn put_any_integer(arg: &Bound<'_, PyAny>, target: &mut [u8], low: i128, high: i
 }
 
 #[cold]
-fn outside(arg: &Bound<'_, PyAny>, low: i128, high: i128) -> PyErr {
+fn out_of_range_error(arg: &Bound<'_, PyAny>, low: i128, high: i128) -> PyErr {
     PyOverflowError::new_err(format!("{arg} is outside {low}..{high}"))
 }
 
-fn complex(arg: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+fn complex_value(arg: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
     Ok((arg.getattr("real")?.extract()?, arg.getattr("imag")?.extract()?))
 }
 
 /// Bytes by value; a shorter buffer is padded with zeros.
 fn put_bytes(arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
-    let buffer = HostBuffer::of(arg, "value")?;
+    let buffer = HostBuffer::from_object(arg, "value")?;
     // SAFETY: the buffer is alive while its bytes are copied, with the interpreter held.
-    let bytes = unsafe { buffer.bytes() };
+    let bytes = unsafe { buffer.as_bytes() };
     if bytes.len() > target.len() {
         return Err(PyValueError::new_err(format!(
             "the value has {} bytes; expected {} at most",
@@ -275,18 +279,18 @@ fn put_bytes(arg: &Bound<'_, PyAny>, target: &mut [u8]) -> PyResult<()> {
     Ok(())
 }
 
-fn slots_of(arg_types: &Bound<'_, PyAny>) -> PyResult<Vec<Slot>> {
+fn parse_slots(arg_types: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
     if let Ok(text) = arg_types.extract::<String>() {
-        return slots_of_text(&text);
+        return parse_format_string(&text);
     }
     let mut slots = Vec::new();
     for entry in arg_types.try_iter()? {
-        slots.extend(slots_of_entry(&entry?)?);
+        slots.extend(parse_type_entry(&entry?)?);
     }
     Ok(slots)
 }
 
-fn slots_of_text(text: &str) -> PyResult<Vec<Slot>> {
+fn parse_format_string(text: &str) -> PyResult<Vec<PreparedSlot>> {
     let mut slots = Vec::new();
     let mut count = None;
     for letter in text.chars().filter(|letter| !letter.is_whitespace()) {
@@ -300,36 +304,36 @@ fn slots_of_text(text: &str) -> PyResult<Vec<Slot>> {
         }
         let n = count.take().unwrap_or(1);
         match letter {
-            's' => slots.push(Slot::Bytes(n)),
-            _ => slots.extend(std::iter::repeat_n(Slot::of_letter(letter)?, n)),
+            's' => slots.push(PreparedSlot::Bytes(n)),
+            _ => slots.extend(std::iter::repeat_n(PreparedSlot::of_letter(letter)?, n)),
         }
     }
     Ok(slots)
 }
 
 /// A type of the sequence form: a string, a NumPy scalar type, a dtype; anything else is a pointer.
-fn slots_of_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Slot>> {
+fn parse_type_entry(entry: &Bound<'_, PyAny>) -> PyResult<Vec<PreparedSlot>> {
     let py = entry.py();
     if let Ok(text) = entry.extract::<String>() {
-        return slots_of_text(&text);
+        return parse_format_string(&text);
     }
-    let Some(generic) = numpy_generic(py)? else { return Ok(vec![Slot::Pointer]) };
+    let Some(generic) = numpy_generic(py)? else { return Ok(vec![PreparedSlot::Pointer]) };
     let is_scalar_type = entry.cast::<PyType>().is_ok_and(|class| class.is_subclass(generic).unwrap_or(false));
     if !is_scalar_type && entry.cast::<PyArrayDescr>().is_err() {
-        return Ok(vec![Slot::Pointer]);
+        return Ok(vec![PreparedSlot::Pointer]);
     }
     let dtype = PyArrayDescr::new(py, entry)?;
     let (kind, size) = (dtype.kind() as char, dtype.itemsize());
     Ok(vec![match (kind, size) {
-        ('b', 1) => Slot::Bool,
-        ('i', _) => Slot::Signed(size),
-        ('u', _) => Slot::Unsigned(size),
-        ('f', 2) => Slot::Half,
-        ('f', 4) => Slot::Float,
-        ('f', 8) => Slot::Double,
-        ('c', 8) => Slot::Complex64,
-        ('c', 16) => Slot::Complex128,
-        ('V', _) => Slot::Bytes(size),
+        ('b', 1) => PreparedSlot::Bool,
+        ('i', _) => PreparedSlot::Signed(size),
+        ('u', _) => PreparedSlot::Unsigned(size),
+        ('f', 2) => PreparedSlot::Half,
+        ('f', 4) => PreparedSlot::Float,
+        ('f', 8) => PreparedSlot::Double,
+        ('c', 8) => PreparedSlot::Complex64,
+        ('c', 16) => PreparedSlot::Complex128,
+        ('V', _) => PreparedSlot::Bytes(size),
         _ => {
             return Err(PyTypeError::new_err(format!("arg_types: dtype {dtype} cannot be passed to a kernel")));
         }

@@ -116,7 +116,7 @@ impl<T: Send + PartialEq> PartialEq for Detached<T> {
 
 impl<T: Send> Drop for Detached<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.0.take() {
+        if let Some(value) = self.0.take_value() {
             without_interpreter(move || drop(value));
         }
     }
@@ -143,7 +143,7 @@ impl<T> LateInit<T> {
 
     /// Puts the value in place, or gives it back if there was one.
     #[inline]
-    pub(crate) fn set(&self, value: T) -> Result<(), T> {
+    pub(crate) fn set_once(&self, value: T) -> Result<(), T> {
         match self {
             Self::Made(_) => Err(value),
             Self::FromInit(cell) => cell.set(value),
@@ -151,7 +151,7 @@ impl<T> LateInit<T> {
     }
 
     pub(crate) fn init(&self, value: T) -> PyResult<()> {
-        self.set(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
+        self.set_once(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
     }
 
     /// The value, if `__init__` was called.
@@ -163,7 +163,7 @@ impl<T> LateInit<T> {
         }
     }
 
-    fn take(&mut self) -> Option<T> {
+    fn take_value(&mut self) -> Option<T> {
         match std::mem::take(self) {
             Self::Made(value) => Some(value),
             Self::FromInit(cell) => cell.into_inner(),

@@ -58,10 +58,10 @@ impl PyStream {
     #[pyo3(signature = (handle, owner = None))]
     fn from_handle(handle: &Bound<'_, PyAny>, owner: Option<Py<PyAny>>) -> PyResult<Self> {
         if let Some(handle) = protocol_handle(handle)? {
-            return wrap(handle.0, Some(handle.1));
+            return wrap_external_stream(handle.0, Some(handle.1));
         }
         let number = handle.extract::<usize>();
-        wrap(
+        wrap_external_stream(
             number.map_err(|_| wrong_stream(handle, "a stream's handle (int) or an object with __cuda_stream__"))?,
             owner,
         )
@@ -124,7 +124,7 @@ impl PyStream {
         let run = move |result: rtcg::driver::Result<()>| {
             Python::try_attach(|py| {
                 let error = result.err().map(|error| crate::errors::driver_error(error).into_value(py));
-                report(py, &callback, callback.call1(py, (error,)));
+                report_callback_error(py, &callback, callback.call1(py, (error,)));
             });
         };
         let _with_interpreter = PendingWork::new();
@@ -136,7 +136,7 @@ impl PyStream {
     fn launch_host_func(&self, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
         check_callable(function.bind(py))?;
         let run = move || {
-            Python::try_attach(|py| report(py, &function, function.call1(py, args.bind(py))));
+            Python::try_attach(|py| report_callback_error(py, &function, function.call1(py, args.bind(py))));
         };
         let _with_interpreter = PendingWork::new();
         py.detach(|| self.0.launch_host_func(run)).or_raise()
@@ -151,12 +151,12 @@ impl PyStream {
         #[pyo3(from_py_with = int)] flags: u32,
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
-        ptr.check("cuStreamWriteValue", size)?;
+        ptr.check_bytes("cuStreamWriteValue", size)?;
         match checked_size(value, size)? {
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
-            Value::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
+            StreamValue::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
             // SAFETY: as above.
-            Value::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
+            StreamValue::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
         }
         .or_raise()
     }
@@ -172,12 +172,12 @@ impl PyStream {
         #[pyo3(from_py_with = int)] flags: u32,
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
-        ptr.check("cuStreamWaitValue", size)?;
+        ptr.check_bytes("cuStreamWaitValue", size)?;
         match checked_size(value, size)? {
             // SAFETY: as for `write_value`.
-            Value::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
+            StreamValue::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
             // SAFETY: as above.
-            Value::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
+            StreamValue::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
         }
         .or_raise()
     }
@@ -261,15 +261,15 @@ impl PyStream {
 }
 
 /// A value of one of the two sizes that streams write and wait for.
-enum Value {
+enum StreamValue {
     Short(u32),
     Long(u64),
 }
 
-fn checked_size(value: u64, size: usize) -> PyResult<Value> {
+fn checked_size(value: u64, size: usize) -> PyResult<StreamValue> {
     match size {
-        8 => Ok(Value::Long(value)),
-        4 => u32::try_from(value).map(Value::Short).map_err(|_| {
+        8 => Ok(StreamValue::Long(value)),
+        4 => u32::try_from(value).map(StreamValue::Short).map_err(|_| {
             PyOverflowError::new_err(format!("value is {value}, which has more than 4 bytes; pass size=8"))
         }),
         _ => Err(PyValueError::new_err(format!("size is {size}; expected 4 or 8 bytes"))),
@@ -285,7 +285,7 @@ fn check_callable(callback: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Nobody waits for what a host function returns; its exceptions go to `sys.unraisablehook`.
-fn report(py: Python<'_>, function: &Py<PyAny>, result: PyResult<Py<PyAny>>) {
+fn report_callback_error(py: Python<'_>, function: &Py<PyAny>, result: PyResult<Py<PyAny>>) {
     if let Err(error) = result {
         error.write_unraisable(py, Some(function.bind(py)));
     }
@@ -299,7 +299,7 @@ fn protocol_handle(object: &Bound<'_, PyAny>) -> PyResult<Option<(usize, Py<PyAn
     Ok(Some((handle, object.clone().unbind())))
 }
 
-fn wrap(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyStream> {
+fn wrap_external_stream(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyStream> {
     let handle = CUstream(std::ptr::with_exposed_provenance_mut(handle));
     // SAFETY: that this is a stream, and that it lives as long as its owner, is the user's promise.
     let stream = unsafe {
@@ -324,7 +324,7 @@ pub(crate) fn stream_argument<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<
         return Ok(stream.clone());
     }
     match protocol_handle(value)? {
-        Some((handle, owner)) => Bound::new(value.py(), wrap(handle, Some(owner))?),
+        Some((handle, owner)) => Bound::new(value.py(), wrap_external_stream(handle, Some(owner))?),
         None => Err(wrong_stream(value, "a Stream, or None for the default stream")),
     }
 }
@@ -334,6 +334,6 @@ pub(crate) fn stream_of<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> Option<&
     stream.map(|stream| &*stream.get().0)
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyStream>()
 }

@@ -1,6 +1,6 @@
 //! `Memcpy2D`, `Memcpy3D`, `Memcpy3DPeer`: copies described by a structure.
 //!
-//! The three structures of CUDA name their fields alike; [`Structure`] says what they have in common, so
+//! The three structures of CUDA name their fields alike; [`CopyStructure`] says what they have in common, so
 //! that everything else is written once.
 
 use crate::driver::context::PyContext;
@@ -22,14 +22,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An end of a copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum CopySide {
     Src,
     Dst,
 }
 
 /// What an end of a copy is.
 #[derive(Clone, Copy)]
-enum Place {
+enum CopyPlace {
     Host(*mut u8),
     Unified(*mut u8),
     Device(u64),
@@ -37,7 +37,7 @@ enum Place {
 }
 
 /// Where the box of a copy lies in the memory of an end.
-struct Box3 {
+struct CopyBox {
     x: usize,
     y: usize,
     z: usize,
@@ -49,10 +49,10 @@ struct Box3 {
     depth: usize,
 }
 
-impl Box3 {
+impl CopyBox {
     /// The bytes from the beginning of the memory to the end of the box; `None` where the structure
     /// says too little, which the driver will find.
-    fn reach(&self) -> Option<usize> {
+    fn end_of_box(&self) -> Option<usize> {
         if self.width == 0 || self.height == 0 || self.depth == 0 {
             return Some(0);
         }
@@ -66,69 +66,69 @@ impl Box3 {
 }
 
 /// A structure of CUDA that describes a copy.
-trait Structure: Copy + Default {
-    fn put(&mut self, side: Side, place: Place);
-    fn box_of(&self, side: Side) -> (CUmemorytype, Box3);
+trait CopyStructure: Copy + Default {
+    fn put_place(&mut self, side: CopySide, place: CopyPlace);
+    fn box_of(&self, side: CopySide) -> (CUmemorytype, CopyBox);
 
     /// Where an end lies that is device memory.
-    fn device_address(&self, side: Side) -> Option<u64>;
+    fn device_address(&self, side: CopySide) -> Option<u64>;
 
     /// The mip level that an end names.
-    fn lod(&self, side: Side) -> usize;
+    fn mip_level(&self, side: CopySide) -> usize;
 
     /// # Safety
     /// All that the structure says must be true.
-    unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
+    unsafe fn run_copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
 }
 
 macro_rules! structure {
     ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr, lods = $lods:expr) => {
-        impl Structure for $raw {
-            fn put(&mut self, side: Side, place: Place) {
+        impl CopyStructure for $raw {
+            fn put_place(&mut self, side: CopySide, place: CopyPlace) {
                 let (kind, address) = match place {
-                    Place::Host(_) => (CU_MEMORYTYPE_HOST, 0),
-                    Place::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
-                    Place::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
-                    Place::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
+                    CopyPlace::Host(_) => (CU_MEMORYTYPE_HOST, 0),
+                    CopyPlace::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
+                    CopyPlace::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
+                    CopyPlace::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
                 };
                 match (side, place) {
-                    (Side::Src, Place::Host(host)) => self.srcHost = host.cast(),
-                    (Side::Dst, Place::Host(host)) => self.dstHost = host.cast(),
-                    (Side::Src, Place::Array(array)) => self.srcArray = array,
-                    (Side::Dst, Place::Array(array)) => self.dstArray = array,
-                    (Side::Src, _) => self.srcDevice = address,
-                    (Side::Dst, _) => self.dstDevice = address,
+                    (CopySide::Src, CopyPlace::Host(host)) => self.srcHost = host.cast(),
+                    (CopySide::Dst, CopyPlace::Host(host)) => self.dstHost = host.cast(),
+                    (CopySide::Src, CopyPlace::Array(array)) => self.srcArray = array,
+                    (CopySide::Dst, CopyPlace::Array(array)) => self.dstArray = array,
+                    (CopySide::Src, _) => self.srcDevice = address,
+                    (CopySide::Dst, _) => self.dstDevice = address,
                 }
                 match side {
-                    Side::Src => self.srcMemoryType = kind,
-                    Side::Dst => self.dstMemoryType = kind,
+                    CopySide::Src => self.srcMemoryType = kind,
+                    CopySide::Dst => self.dstMemoryType = kind,
                 }
             }
 
-            fn box_of(&self, side: Side) -> (CUmemorytype, Box3) {
+            fn box_of(&self, side: CopySide) -> (CUmemorytype, CopyBox) {
                 let $this = self;
                 let (kind, [x, y, z, pitch, rows]) = match side {
-                    Side::Src => (self.srcMemoryType, $src),
-                    Side::Dst => (self.dstMemoryType, $dst),
+                    CopySide::Src => (self.srcMemoryType, $src),
+                    CopySide::Dst => (self.dstMemoryType, $dst),
                 };
                 let (width, height, depth) = (self.WidthInBytes, self.Height, $depth);
-                (kind, Box3 { x, y, z, pitch, rows, width, height, depth })
+                (kind, CopyBox { x, y, z, pitch, rows, width, height, depth })
             }
 
-            fn device_address(&self, side: Side) -> Option<u64> {
+            fn device_address(&self, side: CopySide) -> Option<u64> {
                 let (kind, address) = match side {
-                    Side::Src => (self.srcMemoryType, self.srcDevice),
-                    Side::Dst => (self.dstMemoryType, self.dstDevice),
+                    CopySide::Src => (self.srcMemoryType, self.srcDevice),
+                    CopySide::Dst => (self.dstMemoryType, self.dstDevice),
                 };
                 matches!(kind, CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED).then_some(address)
             }
 
-            fn lod(&self, side: Side) -> usize {
+            fn mip_level(&self, side: CopySide) -> usize {
                 let lods: fn(&Self) -> [usize; 2] = $lods;
                 lods(self)[side as usize]
             }
 
-            unsafe fn copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
+            unsafe fn run_copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
                 // SAFETY: the caller's promise.
                 unsafe { if stream.is_some() { $copy_async(self, stream) } else { $copy(self) } }
             }
@@ -178,7 +178,7 @@ structure!(
 
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
 #[derive(Default)]
-struct End {
+struct CopyEndOwner {
     /// Whether anything was said about it.
     is_set: bool,
     owner: Option<Py<PyAny>>,
@@ -187,16 +187,16 @@ struct End {
 
 /// The structure, and the objects it points into.
 #[derive(Default)]
-struct Copying<T> {
+struct CopyState<T> {
     raw: T,
-    ends: [End; 2],
+    ends: [CopyEndOwner; 2],
     /// Which of width, height and depth were given a value.
     extents_set: Vec<&'static str>,
     /// Those of a peer copy; `None` is the current one.
     contexts: [Option<Context>; 2],
 }
 
-impl<T> Copying<T> {
+impl<T> CopyState<T> {
     /// Remembers that an extent was given a value, which may be 0.
     fn note_set(&mut self, name: &'static str) {
         if matches!(name, "width_in_bytes" | "height" | "depth") && !self.extents_set.contains(&name) {
@@ -206,17 +206,17 @@ impl<T> Copying<T> {
 }
 
 // SAFETY: the raw pointers in the structure point into the held objects or are handles.
-unsafe impl<T> Send for Copying<T> {}
+unsafe impl<T> Send for CopyState<T> {}
 
 /// A structure on its way out of the interpreter.
 struct AssertSend<T>(T);
 
-// SAFETY: as for `Copying`.
+// SAFETY: as for `CopyState`.
 unsafe impl<T> Send for AssertSend<T> {}
-// SAFETY: as for `Copying`.
+// SAFETY: as for `CopyState`.
 unsafe impl<T> Sync for AssertSend<T> {}
 
-fn lock<T>(copy: &Mutex<Copying<T>>) -> MutexGuard<'_, Copying<T>> {
+fn lock<T>(copy: &Mutex<CopyState<T>>) -> MutexGuard<'_, CopyState<T>> {
     copy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -232,10 +232,16 @@ fn memory_type(value: &Bound<'_, PyAny>, name: &str) -> PyResult<CUmemorytype> {
 }
 
 /// Sets an end of a copy.
-fn put<T: Structure>(copy: &Mutex<Copying<T>>, side: Side, place: Place, owner: Py<PyAny>, room: Option<usize>) {
+fn put<T: CopyStructure>(
+    copy: &Mutex<CopyState<T>>,
+    side: CopySide,
+    place: CopyPlace,
+    owner: Py<PyAny>,
+    room: Option<usize>,
+) {
     let mut copy = lock(copy);
-    copy.raw.put(side, place);
-    let old = std::mem::replace(&mut copy.ends[side as usize], End { is_set: true, owner: Some(owner), room });
+    copy.raw.put_place(side, place);
+    let old = std::mem::replace(&mut copy.ends[side as usize], CopyEndOwner { is_set: true, owner: Some(owner), room });
     // What was there goes only after the lock is released: its finaliser may run any code.
     drop(copy);
     drop(old);
@@ -243,15 +249,15 @@ fn put<T: Structure>(copy: &Mutex<Copying<T>>, side: Side, place: Place, owner: 
 
 /// Where a host object's memory begins, and the bytes from there to its end. An array may have any
 /// strides: the structure says the layout. Other buffers must be contiguous.
-fn host_memory(object: &Bound<'_, PyAny>, side: Side) -> PyResult<(*mut u8, usize)> {
+fn host_memory(object: &Bound<'_, PyAny>, side: CopySide) -> PyResult<(*mut u8, usize)> {
     let Ok(array) = object.cast::<PyUntypedArray>() else {
-        let of = if side == Side::Dst { HostBuffer::writable } else { HostBuffer::of };
+        let of = if side == CopySide::Dst { HostBuffer::from_writable } else { HostBuffer::from_object };
         let buffer = of(object, "buffer")?;
         return Ok((buffer.as_ptr(), buffer.nbytes()));
     };
     // SAFETY: the array is alive.
     let fields = unsafe { &(*array.as_array_ptr()).fields };
-    if side == Side::Dst && fields.flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
+    if side == CopySide::Dst && fields.flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyTypeError::new_err("buffer is read-only; expected a writable buffer"));
     }
     if array.shape().contains(&0) {
@@ -261,11 +267,11 @@ fn host_memory(object: &Bound<'_, PyAny>, side: Side) -> PyResult<(*mut u8, usiz
     Ok((fields.data.cast(), steps.sum::<usize>() + array.dtype().itemsize()))
 }
 
-fn put_host<T: Structure>(
-    copy: &Mutex<Copying<T>>,
-    side: Side,
+fn put_host<T: CopyStructure>(
+    copy: &Mutex<CopyState<T>>,
+    side: CopySide,
     buffer: &Bound<'_, PyAny>,
-    place: fn(*mut u8) -> Place,
+    place: fn(*mut u8) -> CopyPlace,
 ) -> PyResult<()> {
     let (address, room) = host_memory(buffer, side)?;
     put(copy, side, place(address), buffer.clone().unbind(), Some(room));
@@ -273,7 +279,7 @@ fn put_host<T: Structure>(
 }
 
 /// An error if an end was never set.
-fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
+fn check_set<T: CopyStructure>(copying: &CopyState<T>) -> PyResult<()> {
     for (end, name, direction) in [(&copying.ends[0], "src", "from"), (&copying.ends[1], "dst", "to")] {
         if !end.is_set {
             return Err(LogicError::new_err(format!(
@@ -282,7 +288,7 @@ fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
             )));
         }
     }
-    let (_, region) = copying.raw.box_of(Side::Src);
+    let (_, region) = copying.raw.box_of(CopySide::Src);
     let missing = [("width_in_bytes", region.width), ("height", region.height), ("depth", region.depth)];
     match missing.into_iter().find(|(name, value)| *value == 0 && !copying.extents_set.contains(name)) {
         Some((name, _)) => Err(LogicError::new_err(format!(
@@ -293,10 +299,10 @@ fn check_set<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
 }
 
 /// An error if the copy would leave the memory of an end, or names a mip level, which CUDA does not have.
-fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
-    for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
+fn check_bounds<T: CopyStructure>(copying: &CopyState<T>) -> PyResult<()> {
+    for (side, name) in [(CopySide::Src, "src"), (CopySide::Dst, "dst")] {
         let (kind, region) = copying.raw.box_of(side);
-        let lod = copying.raw.lod(side);
+        let lod = copying.raw.mip_level(side);
         if lod != 0 {
             return Err(LogicError::new_err(format!(
                 "structured copy failed: invalid argument - {name}_lod is {lod}; expected 0: a level of a MipmappedArray \
@@ -304,7 +310,7 @@ fn check<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
             )));
         }
         let end = &copying.ends[side as usize];
-        if let (false, Some(room), Some(reach)) = (kind == CU_MEMORYTYPE_ARRAY, end.room, region.reach())
+        if let (false, Some(room), Some(reach)) = (kind == CU_MEMORYTYPE_ARRAY, end.room, region.end_of_box())
             && reach > room
         {
             return Err(LogicError::new_err(format!(
@@ -325,26 +331,26 @@ fn check_alive(ctx: &Context) -> PyResult<()> {
 }
 
 /// An error if the memory of an end is not of the context that was named for it.
-fn check_contexts<T: Structure>(copying: &Copying<T>) -> PyResult<()> {
-    for (side, name) in [(Side::Src, "src"), (Side::Dst, "dst")] {
+fn check_contexts<T: CopyStructure>(copying: &CopyState<T>) -> PyResult<()> {
+    for (side, name) in [(CopySide::Src, "src"), (CopySide::Dst, "dst")] {
         if let (Some(ctx), Some(address)) = (&copying.contexts[side as usize], copying.raw.device_address(side)) {
-            memory::check_owner("cuMemcpy3DPeer", name, address, ctx).or_raise()?;
+            memory::check_accessible("cuMemcpy3DPeer", name, address, ctx).or_raise()?;
         }
     }
     Ok(())
 }
 
 /// Copies: without a stream it waits.
-fn run<T: Structure>(
+fn run_memcpy<T: CopyStructure>(
     py: Python<'_>,
-    copying: &Mutex<Copying<T>>,
+    copying: &Mutex<CopyState<T>>,
     stream: Option<&Stream>,
     copy: impl FnOnce(&T, Option<&Stream>) -> rtcg::driver::Result<()> + Send,
 ) -> PyResult<()> {
     let (raw, owners) = {
         let copying = lock(copying);
         check_set(&copying)?;
-        check(&copying)?;
+        check_bounds(&copying)?;
         copying.contexts.iter().flatten().try_for_each(check_alive)?;
         check_contexts(&copying)?;
         let owners = copying.ends.iter().filter_map(|end| end.owner.as_ref());
@@ -370,7 +376,7 @@ macro_rules! copy_class {
         $(#[$doc])*
         #[pyclass(frozen, subclass, name = $name, module = "rtcg.driver", dict, weakref)]
         pub(crate) struct $class {
-            copy: Mutex<Copying<$raw>>,
+            copy: Mutex<CopyState<$raw>>,
         }
 
         #[pymethods]
@@ -430,8 +436,8 @@ macro_rules! copy_class {
             fn set_src_address(&self, value: DevicePtr) {
                 let mut copy = lock(&self.copy);
                 copy.raw.srcDevice = value.0;
-                let end = &mut copy.ends[Side::Src as usize];
-                (end.is_set, end.room) = (true, value.capacity());
+                let end = &mut copy.ends[CopySide::Src as usize];
+                (end.is_set, end.room) = (true, value.byte_capacity());
             }
 
             #[getter(dst_device)]
@@ -443,52 +449,52 @@ macro_rules! copy_class {
             fn set_dst_address(&self, value: DevicePtr) {
                 let mut copy = lock(&self.copy);
                 copy.raw.dstDevice = value.0;
-                let end = &mut copy.ends[Side::Dst as usize];
-                (end.is_set, end.room) = (true, value.capacity());
+                let end = &mut copy.ends[CopySide::Dst as usize];
+                (end.is_set, end.room) = (true, value.byte_capacity());
             }
 
             /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                put_host(&self.copy, Side::Src, buffer, Place::Host)
+                put_host(&self.copy, CopySide::Src, buffer, CopyPlace::Host)
             }
 
             /// Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_dst_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                put_host(&self.copy, Side::Dst, buffer, Place::Host)
+                put_host(&self.copy, CopySide::Dst, buffer, CopyPlace::Host)
             }
 
             /// Copy from memory that host and device reach by the same address; it is kept alive.
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                put_host(&self.copy, Side::Src, buffer, Place::Unified)
+                put_host(&self.copy, CopySide::Src, buffer, CopyPlace::Unified)
             }
 
             /// Copy to memory that host and device reach by the same address; it is kept alive.
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                put_host(&self.copy, Side::Dst, buffer, Place::Unified)
+                put_host(&self.copy, CopySide::Dst, buffer, CopyPlace::Unified)
             }
 
             /// Copy from device memory, an allocation (kept alive) or an address.
             fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
-                let (owner, ptr) = (devptr.owner(), devptr.ptr);
-                put(&self.copy, Side::Src, Place::Device(ptr.0), owner, ptr.capacity());
+                let (owner, ptr) = (devptr.owner_object(), devptr.ptr);
+                put(&self.copy, CopySide::Src, CopyPlace::Device(ptr.0), owner, ptr.byte_capacity());
             }
 
             /// Copy to device memory, an allocation (kept alive) or an address.
             fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
-                let (owner, ptr) = (devptr.owner(), devptr.ptr);
-                put(&self.copy, Side::Dst, Place::Device(ptr.0), owner, ptr.capacity());
+                let (owner, ptr) = (devptr.owner_object(), devptr.ptr);
+                put(&self.copy, CopySide::Dst, CopyPlace::Device(ptr.0), owner, ptr.byte_capacity());
             }
 
             /// Copy from an `Array`, which is kept alive.
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
-                put(&self.copy, Side::Src, Place::Array(handle), array.clone().into_any().unbind(), None);
+                put(&self.copy, CopySide::Src, CopyPlace::Array(handle), array.clone().into_any().unbind(), None);
             }
 
             /// Copy to an `Array`, which is kept alive.
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
                 let handle = array.get().0.handle();
-                put(&self.copy, Side::Dst, Place::Array(handle), array.clone().into_any().unbind(), None);
+                put(&self.copy, CopySide::Dst, CopyPlace::Array(handle), array.clone().into_any().unbind(), None);
             }
 
             $($extra)*
@@ -523,9 +529,9 @@ copy_class! {
             },
             _ => false,
         };
-        run(py, &self.copy, stream, |raw, stream| {
+        run_memcpy(py, &self.copy, stream, |raw, stream| {
             // SAFETY: host ends are held buffers, which were checked; device ends the driver checks.
-            unsafe { if is_aligned { memory::memcpy_2d(raw, true) } else { raw.copy(stream) } }
+            unsafe { if is_aligned { memory::memcpy_2d(raw, true) } else { raw.run_copy(stream) } }
         })
     }
 }
@@ -563,7 +569,7 @@ copy_class! {
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         // SAFETY: as for two dimensions.
-        run(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.copy(stream) })
+        run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
     }
 }
 
@@ -591,7 +597,7 @@ copy_class! {
     fn set_src_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
         let mut copy = lock(&self.copy);
         copy.raw.srcContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
-        let old = std::mem::replace(&mut copy.contexts[Side::Src as usize], ctx.map(|ctx| ctx.get().0.clone()));
+        let old = std::mem::replace(&mut copy.contexts[CopySide::Src as usize], ctx.map(|ctx| ctx.get().0.clone()));
         drop(copy);
         drop(old);
     }
@@ -600,7 +606,7 @@ copy_class! {
     fn set_dst_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
         let mut copy = lock(&self.copy);
         copy.raw.dstContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
-        let old = std::mem::replace(&mut copy.contexts[Side::Dst as usize], ctx.map(|ctx| ctx.get().0.clone()));
+        let old = std::mem::replace(&mut copy.contexts[CopySide::Dst as usize], ctx.map(|ctx| ctx.get().0.clone()));
         drop(copy);
         drop(old);
     }
@@ -609,7 +615,7 @@ copy_class! {
     #[pyo3(signature = (stream = None))]
     fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         // SAFETY: as for two dimensions.
-        run(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.copy(stream) })
+        run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
     }
 }
 
@@ -628,7 +634,7 @@ impl PyMemcpy3DPeer {
     fn __init__(&self) {}
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyMemcpy2D>()?;
     m.add_class::<PyMemcpy3D>()?;
     m.add_class::<PyMemcpy3DPeer>()

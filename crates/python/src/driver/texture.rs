@@ -19,7 +19,7 @@ pub(crate) struct PyArrayHandle(pub(crate) Detached<Array>);
 detached!(PyArrayHandle over Array);
 made_by_init!(PyArrayHandle, "(descriptor)");
 
-fn attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+fn get_attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -29,10 +29,10 @@ where
 /// An `ArrayDescriptor`.
 fn descriptor_2d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY_DESCRIPTOR> {
     Ok(CUDA_ARRAY_DESCRIPTOR {
-        Width: attribute(object, "width")?,
-        Height: attribute(object, "height")?,
-        Format: CUarray_format(attribute(object, "format")?),
-        NumChannels: attribute(object, "num_channels")?,
+        Width: get_attribute(object, "width")?,
+        Height: get_attribute(object, "height")?,
+        Format: CUarray_format(get_attribute(object, "format")?),
+        NumChannels: get_attribute(object, "num_channels")?,
     })
 }
 
@@ -42,15 +42,15 @@ fn descriptor_3d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY3D_DESCRIPTOR>
     Ok(CUDA_ARRAY3D_DESCRIPTOR {
         Width: flat.Width,
         Height: flat.Height,
-        Depth: attribute(object, "depth")?,
+        Depth: get_attribute(object, "depth")?,
         Format: flat.Format,
         NumChannels: flat.NumChannels,
-        Flags: attribute(object, "flags")?,
+        Flags: get_attribute(object, "flags")?,
     })
 }
 
 /// `4 x 3, 1 channel of FLOAT`: the extents, the fastest first.
-fn described(d: &CUDA_ARRAY3D_DESCRIPTOR) -> String {
+fn describe_descriptor(d: &CUDA_ARRAY3D_DESCRIPTOR) -> String {
     let extents = [d.Width, d.Height, d.Depth].map(|n| n.to_string());
     let n_extents = 3 - [d.Depth, d.Height].iter().take_while(|n| **n == 0).count();
     let format = CUarray_format::ALL.iter().find(|(_, format)| *format == d.Format).map_or("?", |(name, _)| *name);
@@ -95,7 +95,7 @@ resource_methods! {
 
     fn __repr__(&self) -> String {
         match self.0.descriptor_3d() {
-            Ok(d) => format!("<rtcg.driver.Array {}>", described(&d)),
+            Ok(d) => format!("<rtcg.driver.Array {}>", describe_descriptor(&d)),
             Err(_) => "<rtcg.driver.Array, gone>".to_owned(),
         }
     }
@@ -158,7 +158,7 @@ with_methods! { PyMipmappedArray;
 
     fn __repr__(&self) -> String {
         match self.0.level(0).and_then(|level| level.descriptor_3d()) {
-            Ok(d) => format!("<rtcg.driver.MipmappedArray {}>", described(&d)),
+            Ok(d) => format!("<rtcg.driver.MipmappedArray {}>", describe_descriptor(&d)),
             Err(_) => "<rtcg.driver.MipmappedArray, gone>".to_owned(),
         }
     }
@@ -172,7 +172,7 @@ detached!(PyTextureReference over TextureReference);
 made_by_init!(PyTextureReference, "()");
 
 /// A value as a member of an enumeration of `rtcg.driver`.
-fn enumerated<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
+fn enum_value_member<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
 where
     V: IntoPyObject<'py>,
 {
@@ -200,7 +200,7 @@ impl PyTextureReference {
         #[pyo3(from_py_with = int)] bytes: usize,
         allow_offset: bool,
     ) -> PyResult<usize> {
-        devptr.check("cuTexRefSetAddress", bytes)?;
+        devptr.check_bytes("cuTexRefSetAddress", bytes)?;
         // SAFETY: the driver checks the range now; that it stays valid is the user's promise.
         py.detach(|| unsafe { self.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
     }
@@ -264,18 +264,18 @@ impl PyTextureReference {
         py: Python<'py>,
         #[pyo3(from_py_with = int)] dim: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        enumerated(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
+        enum_value_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
     }
 
     /// The `filter_mode`.
     fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        enumerated(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
+        enum_value_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
     }
 
     /// ``(array_format, number of components)``.
     fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
         let (format, channels) = self.0.format().or_raise()?;
-        Ok((enumerated(py, "array_format", format.0)?, channels))
+        Ok((enum_value_member(py, "array_format", format.0)?, channels))
     }
 
     /// The flags that were set.
@@ -321,7 +321,7 @@ pub(crate) struct PyTextureObject {
 /// How a texture object samples, as keywords.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Sampling {
+struct SamplingOptions {
     address_mode: [i32; 3],
     filter_mode: i32,
     flags: u32,
@@ -332,8 +332,8 @@ struct Sampling {
     border_color: [f32; 4],
 }
 
-impl Sampling {
-    fn describe(&self) -> CUDA_TEXTURE_DESC {
+impl SamplingOptions {
+    fn texture_desc(&self) -> CUDA_TEXTURE_DESC {
         CUDA_TEXTURE_DESC {
             addressMode: self.address_mode.map(|mode| CUaddress_mode(mode as _)),
             filterMode: CUfilter_mode(self.filter_mode as _),
@@ -353,10 +353,10 @@ impl PyTextureObject {
     fn make(
         py: Python<'_>,
         resource: TextureResource,
-        sampling: &Sampling,
+        sampling: &SamplingOptions,
         owner: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let described = sampling.describe();
+        let described = sampling.texture_desc();
         // SAFETY: the driver checks the range of linear memory, and its owner is held.
         let object = py.detach(|| unsafe { TextureObject::new(resource, &described) }).or_raise()?;
         Ok(Self { object: Detached::new(object), _owner: owner })
@@ -366,7 +366,7 @@ impl PyTextureObject {
 #[pymethods]
 impl PyTextureObject {
     #[staticmethod]
-    fn _from_array(py: Python<'_>, array: &Bound<'_, PyAny>, sampling: Sampling) -> PyResult<Self> {
+    fn _from_array(py: Python<'_>, array: &Bound<'_, PyAny>, sampling: SamplingOptions) -> PyResult<Self> {
         let resource = match array.cast::<PyMipmappedArray>() {
             Ok(mipmap) => TextureResource::Mipmap(mipmap.get().0.clone()),
             Err(_) => TextureResource::Array(array.cast::<PyArrayHandle>()?.get().0.clone()),
@@ -381,10 +381,10 @@ impl PyTextureObject {
         #[pyo3(from_py_with = int)] nbytes: usize,
         #[pyo3(from_py_with = int)] format: i32,
         #[pyo3(from_py_with = int)] channels: u32,
-        sampling: Sampling,
+        sampling: SamplingOptions,
     ) -> PyResult<Self> {
         let ptr: DevicePtr = memory.extract()?;
-        ptr.check("cuTexObjectCreate", nbytes)?;
+        ptr.check_bytes("cuTexObjectCreate", nbytes)?;
         let format = CUarray_format(format as _);
         let resource = TextureResource::Linear { ptr: ptr.0, format, channels, nbytes };
         Self::make(py, resource, &sampling, Some(memory.clone().unbind()))
@@ -396,7 +396,7 @@ impl PyTextureObject {
         memory: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] pitch: usize,
         descr: &Bound<'_, PyAny>,
-        sampling: Sampling,
+        sampling: SamplingOptions,
     ) -> PyResult<Self> {
         let (ptr, d): (DevicePtr, _) = (memory.extract()?, descriptor_2d(descr)?);
         let resource = TextureResource::Pitch2D {
@@ -449,7 +449,7 @@ impl PySurfaceObject {
 
 /// Some bytes of an array, for a message.
 fn bytes_of(array: &Array, index: usize, len: usize) -> String {
-    let array = array.descriptor_3d().map_or_else(|_| "gone".to_owned(), |d| described(&d));
+    let array = array.descriptor_3d().map_or_else(|_| "gone".to_owned(), |d| describe_descriptor(&d));
     format!("{len} bytes at index {index} of the array {array}")
 }
 
@@ -474,7 +474,7 @@ fn memcpy_dtoa(
     src: DevicePtr,
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
-    src.check("cuMemcpyDtoA", len)?;
+    src.check_bytes("cuMemcpyDtoA", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) })
@@ -492,7 +492,7 @@ fn memcpy_atod(
     #[pyo3(from_py_with = int)] index: usize,
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
-    dest.check("cuMemcpyAtoD", len)?;
+    dest.check_bytes("cuMemcpyAtoD", len)?;
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) })
@@ -526,10 +526,10 @@ fn memcpy_htoa(
     #[pyo3(from_py_with = int)] index: usize,
     src: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let src = HostBuffer::of(src, "src")?;
+    let src = HostBuffer::from_object(src, "src")?;
     let array = &ary.get().0;
     // SAFETY: the buffer outlives the copy.
-    let bytes = unsafe { src.bytes() };
+    let bytes = unsafe { src.as_bytes() };
     py.detach(|| memory::memcpy_htoa(array, index, bytes))
         .map_err(|error| in_array(error, array, index, bytes.len()))
         .or_raise()
@@ -545,7 +545,7 @@ fn memcpy_atoh(
     ary: &Bound<'_, PyArrayHandle>,
     #[pyo3(from_py_with = int)] index: usize,
 ) -> PyResult<()> {
-    let dest = HostBuffer::writable(dest, "dest")?;
+    let dest = HostBuffer::from_writable(dest, "dest")?;
     let array = &ary.get().0;
     // SAFETY: the buffer is writable and outlives the copy.
     let bytes = unsafe { dest.bytes_mut() };
@@ -555,7 +555,7 @@ fn memcpy_atoh(
         .or_raise()
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyArrayHandle>()?;
     m.add_class::<PyMipmappedArray>()?;
     m.add_class::<PyTextureReference>()?;

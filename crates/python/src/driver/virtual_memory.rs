@@ -181,7 +181,7 @@ resource_methods! {
     /// What a device may do with the memory at these addresses: a `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = self.0.access(&device.get().0).or_raise()?;
-        crate::enums::enum_member(py, "mem_access_flags", rights.flags().0)
+        crate::enums::enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 
     /// Size in bytes.
@@ -199,7 +199,7 @@ resource_methods! {
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyPhysicalMemory>()?;
     m.add_class::<PyAddressRange>()?;
     m.add_class::<PyMapping>()?;

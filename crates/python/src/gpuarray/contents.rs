@@ -29,23 +29,23 @@ pub(crate) struct ArrayState {
     pub(super) base: Option<Py<PyAny>>,
     pub(super) allocator: Option<Py<PyAny>>,
     /// Numbers that a program has set. The array itself goes by its shape.
-    pub(super) sizes: Option<Box<Sizes>>,
+    pub(super) sizes: Option<Box<AssignedSizes>>,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sizes {
+pub(super) struct AssignedSizes {
     size: Option<usize>,
     mem_size: Option<usize>,
     nbytes: Option<usize>,
 }
 
 impl ArrayState {
-    pub(super) fn plain(array: GpuArray) -> Self {
+    pub(super) fn from_array(array: GpuArray) -> Self {
         Self { array, record: None, base: None, allocator: None, sizes: None }
     }
 
     /// The record for an array of the same elements.
-    pub(super) fn record_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+    pub(super) fn record_descr_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
         self.record.as_ref().filter(|_| dtype == self.array.dtype()).map(|record| record.clone_ref(py))
     }
 
@@ -61,8 +61,8 @@ impl ArrayState {
     }
 
     /// The same elements' memory in another layout, which must lie inside it where its size is known.
-    fn laid_out(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
-        let (low, high) = layout.extent(dtype.itemsize());
+    fn with_layout(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
+        let (low, high) = layout.byte_extent(dtype.itemsize());
         if let Some(room) = capacity_of(&self.array)
             && layout.size() > 0
             && (low < 0 || high > room as isize)
@@ -70,8 +70,8 @@ impl ArrayState {
             return Err(PyValueError::new_err(format!(
                 "{name}: an array of shape {} and strides {} of {dtype} does not fit into its {room} bytes of memory; \
                  set gpudata first",
-                rtcg::array::Tuple(&layout.shape),
-                rtcg::array::Tuple(&layout.strides)
+                rtcg::array::PythonTuple(&layout.shape),
+                rtcg::array::PythonTuple(&layout.strides)
             )));
         }
         let array = GpuArray::from_buffer(self.array.context(), self.array.buffer().cloned(), layout, dtype);
@@ -118,25 +118,25 @@ impl Deref for ArrayStateRef<'_> {
 impl PyGpuArray {
     /// What the object holds, if that is what it held from the beginning.
     #[inline]
-    pub(crate) fn unchanged(&self) -> Option<&ArrayState> {
+    pub(crate) fn initial_state(&self) -> Option<&ArrayState> {
         if self.is_replaced.load(Ordering::Acquire) { None } else { self.first.get() }
     }
 
     #[cold]
-    fn later(&self) -> ArrayStateRef<'_> {
+    fn replaced_state(&self) -> ArrayStateRef<'_> {
         let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
         replacement.clone().map_or_else(|| not_initialised(), ArrayStateRef::Later)
     }
 
     /// What the object holds now.
     #[inline]
-    pub(crate) fn contents(&self) -> ArrayStateRef<'_> {
-        self.unchanged().map_or_else(|| self.later(), ArrayStateRef::First)
+    pub(crate) fn current_state(&self) -> ArrayStateRef<'_> {
+        self.initial_state().map_or_else(|| self.replaced_state(), ArrayStateRef::First)
     }
 
-    /// Puts `contents` in the place of what was there.
-    pub(super) fn replace(&self, contents: ArrayState) {
-        let Err(contents) = self.first.set(contents) else { return };
+    /// Puts `current_state` in the place of what was there.
+    pub(super) fn replace_state(&self, contents: ArrayState) {
+        let Err(contents) = self.first.set_once(contents) else { return };
         let new = Some(Arc::new(contents));
         let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
         self.is_replaced.store(true, Ordering::Release);
@@ -144,16 +144,16 @@ impl PyGpuArray {
     }
 
     /// Replaces one of the numbers that a program may set.
-    fn set_size(&self, py: Python<'_>, change: impl FnOnce(&mut Sizes)) {
-        let old = self.contents();
+    fn set_size(&self, py: Python<'_>, change: impl FnOnce(&mut AssignedSizes)) {
+        let old = self.current_state();
         let mut new = old.with_array(py, old.array.clone());
         change(new.sizes.get_or_insert_default());
-        self.replace(new);
+        self.replace_state(new);
     }
 }
 
 /// A layout of another shape: dense ones stay so, in their order, others keep their strides.
-fn reshaped(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
+fn reshaped_layout(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
     let order = old.order(itemsize);
     if order.is_none() && shape.len() == old.ndim() {
         return Layout { shape: shape.into(), ..old.clone() };
@@ -165,28 +165,28 @@ fn reshaped(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
 impl PyGpuArray {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.contents().array.shape())
+        PyTuple::new(py, self.current_state().array.shape())
     }
 
     #[setter]
     fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old, shape) = (shape.py(), self.contents(), shape_of(shape)?);
-        let layout = reshaped(old.array.layout(), &shape, old.array.itemsize());
-        self.replace(old.laid_out(py, layout, old.array.dtype(), "shape")?);
+        let (py, old, shape) = (shape.py(), self.current_state(), shape_of(shape)?);
+        let layout = reshaped_layout(old.array.layout(), &shape, old.array.itemsize());
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "shape")?);
         Ok(())
     }
 
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.contents().array.strides())
+        PyTuple::new(py, self.current_state().array.strides())
     }
 
     #[setter]
     fn set_strides(&self, py: Python<'_>, strides: Vec<isize>) -> PyResult<()> {
-        let old = self.contents();
+        let old = self.current_state();
         let layout = strided_layout(old.array.shape(), strides, old.array.itemsize(), true)?;
         let layout = Layout { offset: old.array.layout().offset, ..layout };
-        self.replace(old.laid_out(py, layout, old.array.dtype(), "strides")?);
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "strides")?);
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl PyGpuArray {
     /// The same shape of other elements; strides stay where the element's size does.
     #[setter]
     fn set_dtype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old) = (dtype.py(), self.contents());
+        let (py, old) = (dtype.py(), self.current_state());
         let descr = descr_of(py, dtype)?;
         let dtype = dtype_of_descr(&descr)?;
         let layout = match dtype.itemsize() == old.array.itemsize() {
@@ -210,13 +210,13 @@ impl PyGpuArray {
             }
         };
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
-        self.replace(ArrayState { record, ..old.laid_out(py, layout, dtype, "dtype")? });
+        self.replace_state(ArrayState { record, ..old.with_layout(py, layout, dtype, "dtype")? });
         Ok(())
     }
 
     #[getter]
     fn size(&self) -> usize {
-        let contents = self.contents();
+        let contents = self.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.size).unwrap_or_else(|| contents.array.size())
     }
 
@@ -227,7 +227,7 @@ impl PyGpuArray {
 
     #[getter]
     fn mem_size(&self) -> usize {
-        let contents = self.contents();
+        let contents = self.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.mem_size).unwrap_or_else(|| contents.array.size())
     }
 
@@ -238,7 +238,7 @@ impl PyGpuArray {
 
     #[getter]
     fn nbytes(&self) -> usize {
-        let contents = self.contents();
+        let contents = self.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.nbytes).unwrap_or_else(|| contents.array.nbytes())
     }
 
@@ -249,30 +249,30 @@ impl PyGpuArray {
 
     #[getter]
     fn base(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.contents().base.as_ref().map(|base| base.clone_ref(py))
+        self.current_state().base.as_ref().map(|base| base.clone_ref(py))
     }
 
     #[setter]
     fn set_base(&self, py: Python<'_>, base: Option<Py<PyAny>>) {
-        let old = self.contents();
-        self.replace(ArrayState { base, ..old.with_array(py, old.array.clone()) });
+        let old = self.current_state();
+        self.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
     }
 
     #[getter]
     fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.contents().allocator_in(py)
+        self.current_state().allocator_in(py)
     }
 
     #[setter]
     fn set_allocator(&self, py: Python<'_>, allocator: Option<Py<PyAny>>) {
-        let old = self.contents();
-        self.replace(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
+        let old = self.current_state();
+        self.replace_state(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
     }
 
     /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
     #[getter]
     fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let contents = self.contents();
+        let contents = self.current_state();
         let Some(buffer) = contents.array.buffer() else { return Ok(None) };
         let address = || Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
         if contents.base.is_some() && contents.array.layout().offset != 0 {
@@ -294,12 +294,12 @@ impl PyGpuArray {
     /// Other memory, in which the array begins: anything that stands for a device address. It is kept alive.
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old) = (gpudata.py(), self.contents());
+        let (py, old) = (gpudata.py(), self.current_state());
         let ptr = if gpudata.is_none() { 0 } else { gpudata.extract::<DevicePtr>()?.0 };
         let layout = Layout { offset: 0, ..old.array.layout().clone() };
-        let buffer = ForeignBuffer::over(ptr, gpudata.clone());
+        let buffer = ForeignBuffer::over_address(ptr, gpudata.clone());
         let array = GpuArray::from_buffer(old.array.context(), Some(buffer), layout, old.array.dtype());
-        self.replace(old.with_array(py, array));
+        self.replace_state(old.with_array(py, array));
         Ok(())
     }
 }

@@ -8,38 +8,38 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-static CONTEXTS: Mutex<Option<HashMap<rtcg::driver::Context, Arc<ArrayContext>>>> = Mutex::new(None);
+static ARRAY_CONTEXTS: Mutex<Option<HashMap<rtcg::driver::Context, Arc<ArrayContext>>>> = Mutex::new(None);
 
 thread_local! {
     /// What this thread asked for last: nearly always the same again.
-    static LAST: RefCell<Option<(rtcg::driver::Context, std::sync::Weak<ArrayContext>)>> = const { RefCell::new(None) };
+    static LAST_ARRAY_CONTEXT: RefCell<Option<(rtcg::driver::Context, std::sync::Weak<ArrayContext>)>> = const { RefCell::new(None) };
 }
 
 /// The arrays of the calling thread's current context.
 pub(crate) fn array_context() -> PyResult<Arc<ArrayContext>> {
-    let last = LAST.with_borrow(|last| match last {
+    let last = LAST_ARRAY_CONTEXT.with_borrow(|last| match last {
         Some((known, arrays)) if known.is_current() && known.is_alive() => arrays.upgrade(),
         _ => None,
     });
     if let Some(arrays) = last {
         return Ok(arrays);
     }
-    let ctx = rtcg::driver::Context::require().or_raise()?;
+    let ctx = rtcg::driver::Context::current_or_error().or_raise()?;
     let arrays = find_or_make(&ctx)?;
-    LAST.set(Some((ctx, Arc::downgrade(&arrays))));
+    LAST_ARRAY_CONTEXT.set(Some((ctx, Arc::downgrade(&arrays))));
     Ok(arrays)
 }
 
 #[allow(clippy::mutable_key_type, reason = "a context hashes by its handle and table, which never change")]
 fn find_or_make(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
-    let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut contexts = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let contexts = contexts.get_or_insert_default();
     if let Some(found) = contexts.get(ctx) {
         return Ok(found.clone());
     }
     contexts.retain(|ctx, _| ctx.is_alive());
     crate::driver::pool::note_use();
-    let arrays = CudaRuntime::arrays(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
+    let arrays = CudaRuntime::array_context(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         other => RuntimeError::new_err(other.to_string()),
     })?;
@@ -50,13 +50,13 @@ fn find_or_make(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
 /// Forgets the kernels that arrays have compiled, and the contexts they hold.
 #[pyfunction]
 pub(super) fn clear_array_contexts() {
-    LAST.take();
-    let old = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    LAST_ARRAY_CONTEXT.take();
+    let old = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(old);
 }
 
 /// Gives the memory that arrays keep for later back to the device.
 #[pyfunction]
 pub(super) fn release_array_memory() -> PyResult<bool> {
-    Ok(array_context()?.runtime().release_cached())
+    Ok(array_context()?.device_runtime().release_cached())
 }

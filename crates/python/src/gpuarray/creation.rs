@@ -4,7 +4,7 @@ use super::contents::ArrayState;
 use super::context::array_context;
 use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
 use super::operands::{scalar_of, shape_of};
-use super::{PyGpuArray, order_of, raise};
+use super::{PyGpuArray, parse_order, to_py_result};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,11 +12,14 @@ use rtcg::array::{GpuArray, Layout, Order};
 
 /// Runs `make`; when the device is out of memory, collects garbage and runs it again. The interpreter is let go
 /// only where the driver allocates memory, which few calls need.
-pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Result<T>) -> PyResult<T> {
-    match raise(py, make()) {
+pub(crate) fn retry_after_garbage_collection<T>(
+    py: Python<'_>,
+    make: impl Fn() -> rtcg::array::Result<T>,
+) -> PyResult<T> {
+    match to_py_result(py, make()) {
         Err(error) if error.is_instance_of::<MemoryError>(py) => {
             py.import("gc")?.call_method0("collect")?;
-            raise(py, make())
+            to_py_result(py, make())
         }
         other => other,
     }
@@ -24,14 +27,14 @@ pub(crate) fn with_memory<T>(py: Python<'_>, make: impl Fn() -> rtcg::array::Res
 
 /// An uninitialised array in the memory order that `order` asks for, with `other` as the model.
 #[pyfunction]
-pub(super) fn empty_in_order_of<'py>(
+pub(super) fn empty_like_in_order<'py>(
     other: &Bound<'py, PyGpuArray>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: &str,
     shape: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = other.py();
-    let own = &other.get().contents().array;
+    let own = &other.get().current_state().array;
     let descr = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => descr_of(py, dtype)?,
         None => other.get().descr(py)?,
@@ -46,19 +49,20 @@ pub(super) fn empty_in_order_of<'py>(
         "K" if shape == own.shape() => Layout::dense_like(own.layout(), dtype.itemsize()),
         "A" | "K" if fortran => Layout::contiguous(&shape, dtype.itemsize(), Order::F),
         "A" | "K" => Layout::contiguous(&shape, dtype.itemsize(), Order::C),
-        order => Layout::contiguous(&shape, dtype.itemsize(), order_of(order)?),
+        order => Layout::contiguous(&shape, dtype.itemsize(), parse_order(order)?),
     };
     let ctx = own.context().clone();
-    let array =
-        PyGpuArray::in_memory_of(other, || with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype)))?;
+    let array = PyGpuArray::in_memory_of(other, || {
+        retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))
+    })?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
-    let allocator = other.get().contents().allocator_in(py);
-    PyGpuArray::object(py, ArrayState { array, record, base: None, allocator, sizes: None })
+    let allocator = other.get().current_state().allocator_in(py);
+    PyGpuArray::new_object(py, ArrayState { array, record, base: None, allocator, sizes: None })
 }
 
 /// The numbers from `start` on, `step` apart, `count` of them.
 #[pyfunction]
-pub(super) fn arange_of(
+pub(super) fn new_arange(
     py: Python<'_>,
     start: &Bound<'_, PyAny>,
     step: &Bound<'_, PyAny>,
@@ -70,12 +74,12 @@ pub(super) fn arange_of(
         scalar_of(value)?.ok_or_else(|| PyTypeError::new_err(format!("{value} is no number")))
     };
     let (start, step) = (number(start)?, number(step)?);
-    let array = with_memory(py, || {
+    let array = retry_after_garbage_collection(py, || {
         let array = GpuArray::empty(&ctx, &[count], dtype, Order::C)?;
         array.fill_range(start, step)?;
         Ok(array)
     })?;
-    Ok(PyGpuArray::wrap(array))
+    Ok(PyGpuArray::from_array(array))
 }
 
 #[pymethods]
@@ -87,7 +91,7 @@ impl PyGpuArray {
         value: &Bound<'py, PyAny>,
         stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
     ) -> PyResult<Bound<'py, Self>> {
-        super::transfer::in_stream(stream.as_ref(), || super::indexing::assign(&slf, value))?;
+        super::transfer::in_stream(stream.as_ref(), || super::indexing::assign_elements(&slf, value))?;
         Ok(slf)
     }
 
@@ -101,35 +105,35 @@ impl PyGpuArray {
         copy: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if !copy && dtype_of(py, dtype)? == slf.get().contents().array.dtype() && order == "K" {
+        if !copy && dtype_of(py, dtype)? == slf.get().current_state().array.dtype() && order == "K" {
             return Ok(slf.clone().into_any());
         }
         // Where operations are deferred, the copy is, too, and needs no memory unless it is kept.
         if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
             let to = dtype_of(py, dtype)?;
             if !matches!(to, rtcg::array::DType::Void(_)) {
-                return PyGpuArray::make_like(slf, || slf.get().contents().array.astype(to));
+                return PyGpuArray::make_like(slf, || slf.get().current_state().array.astype(to));
             }
         }
-        let new = empty_in_order_of(slf, Some(dtype), order, None)?;
-        let target = new.cast::<PyGpuArray>()?.get().contents().array.clone();
-        let source = &slf.get().contents().array;
-        super::transfer::in_stream(stream.as_ref(), || raise(py, target.assign(source)))?;
+        let new = empty_like_in_order(slf, Some(dtype), order, None)?;
+        let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
+        let source = &slf.get().current_state().array;
+        super::transfer::in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
         Ok(new)
     }
 
     /// A copy in new device memory, in the same memory order or in `order`; does not wait.
     #[pyo3(signature = (order = "K"))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyAny>> {
-        let new = empty_in_order_of(slf, None, order, None)?;
-        let target = new.cast::<PyGpuArray>()?.get().contents().array.clone();
-        raise(slf.py(), target.assign(&slf.get().contents().array))?;
+        let new = empty_like_in_order(slf, None, order, None)?;
+        let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
+        to_py_result(slf.py(), target.assign(&slf.get().current_state().array))?;
         Ok(new)
     }
 
     /// Sets all bytes to zero; used by `rtcg.numpy.zeros`.
     fn _clear(&self, py: Python<'_>) -> PyResult<()> {
-        raise(py, self.contents().array.clear())
+        to_py_result(py, self.current_state().array.memset_zero())
     }
 
     /// Upstream's constructor of results: this array's shape, another dtype or order.
@@ -140,12 +144,12 @@ impl PyGpuArray {
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let changed = dtype.is_some_and(|dtype| !dtype.is_none());
-        empty_in_order_of(slf, dtype, if changed { order } else { "K" }, None)
+        empty_like_in_order(slf, dtype, if changed { order } else { "K" }, None)
     }
 }
 
-pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(empty_in_order_of, m)?)?;
-    m.add_function(wrap_pyfunction!(arange_of, m)?)?;
+pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(empty_like_in_order, m)?)?;
+    m.add_function(wrap_pyfunction!(new_arange, m)?)?;
     Ok(())
 }

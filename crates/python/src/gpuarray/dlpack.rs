@@ -5,45 +5,45 @@
 
 use super::context::array_context;
 use super::memory::ForeignBuffer;
-use super::operands::upload;
-use super::{PyGpuArray, raise};
+use super::operands::upload_host_array;
+use super::{PyGpuArray, to_py_result};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::array::{Buffer, DType, GpuArray, Kind, Layout, Order};
+use rtcg::array::{ArrayBuffer, DType, DTypeKind, GpuArray, Layout, Order};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-const CPU: i32 = 1;
-const CUDA: i32 = 2;
-const CUDA_HOST: i32 = 3;
-const CUDA_MANAGED: i32 = 13;
+const DEVICE_CPU: i32 = 1;
+const DEVICE_CUDA: i32 = 2;
+const DEVICE_CUDA_HOST: i32 = 3;
+const DEVICE_CUDA_MANAGED: i32 = 13;
 
-const PLAIN: &CStr = c"dltensor";
-const PLAIN_USED: &CStr = c"used_dltensor";
-const VERSIONED: &CStr = c"dltensor_versioned";
-const VERSIONED_USED: &CStr = c"used_dltensor_versioned";
+const CAPSULE_NAME: &CStr = c"dltensor";
+const CAPSULE_NAME_USED: &CStr = c"used_dltensor";
+const VERSIONED_CAPSULE_NAME: &CStr = c"dltensor_versioned";
+const VERSIONED_CAPSULE_NAME_USED: &CStr = c"used_dltensor_versioned";
 
 #[repr(C)]
-struct Device {
+struct DlDevice {
     kind: i32,
     id: i32,
 }
 
 #[repr(C)]
-struct DataType {
+struct DlDataType {
     code: u8,
     bits: u8,
     lanes: u16,
 }
 
 #[repr(C)]
-struct Tensor {
+struct DlTensor {
     data: *mut c_void,
-    device: Device,
+    device: DlDevice,
     ndim: i32,
-    dtype: DataType,
+    dtype: DlDataType,
     shape: *mut i64,
     strides: *mut i64,
     byte_offset: u64,
@@ -51,7 +51,7 @@ struct Tensor {
 
 #[repr(C)]
 struct ManagedTensor {
-    tensor: Tensor,
+    tensor: DlTensor,
     manager: *mut c_void,
     deleter: Option<unsafe extern "C" fn(*mut ManagedTensor)>,
 }
@@ -63,30 +63,30 @@ struct ManagedTensorVersioned {
     manager: *mut c_void,
     deleter: Option<unsafe extern "C" fn(*mut ManagedTensorVersioned)>,
     flags: u64,
-    tensor: Tensor,
+    tensor: DlTensor,
 }
 
 /// What an exported tensor points to.
-struct Exported {
+struct ExportedTensor {
     _array: GpuArray,
     shape: Vec<i64>,
     strides: Vec<i64>,
 }
 
-fn code_of(dtype: DType) -> PyResult<DataType> {
+fn code_of(dtype: DType) -> PyResult<DlDataType> {
     let code = match dtype.kind() {
-        Kind::Signed => 0,
-        Kind::Unsigned => 1,
-        Kind::Float if dtype == DType::BF16 => 4,
-        Kind::Float => 2,
-        Kind::Complex => 5,
-        Kind::Bool => 6,
-        Kind::Record => return Err(PyBufferError::new_err("records cannot be exported by DLPack")),
+        DTypeKind::Signed => 0,
+        DTypeKind::Unsigned => 1,
+        DTypeKind::Float if dtype == DType::BF16 => 4,
+        DTypeKind::Float => 2,
+        DTypeKind::Complex => 5,
+        DTypeKind::Bool => 6,
+        DTypeKind::Record => return Err(PyBufferError::new_err("records cannot be exported by DLPack")),
     };
-    Ok(DataType { code, bits: 8 * dtype.itemsize() as u8, lanes: 1 })
+    Ok(DlDataType { code, bits: 8 * dtype.itemsize() as u8, lanes: 1 })
 }
 
-fn dtype_of(code: &DataType) -> PyResult<DType> {
+fn dtype_of(code: &DlDataType) -> PyResult<DType> {
     let letter = match code.code {
         0 => 'i',
         1 => 'u',
@@ -104,11 +104,11 @@ fn dtype_of(code: &DataType) -> PyResult<DType> {
     DType::from_numpy(letter, usize::from(code.bits) / 8).map_err(|error| PyBufferError::new_err(error.to_string()))
 }
 
-fn tensor_of(exported: &mut Exported, device: i32) -> PyResult<Tensor> {
+fn tensor_of(exported: &mut ExportedTensor, device: i32) -> PyResult<DlTensor> {
     let array = &exported._array;
-    Ok(Tensor {
+    Ok(DlTensor {
         data: std::ptr::with_exposed_provenance_mut(array.device_ptr().unwrap_or(0) as usize),
-        device: Device { kind: CUDA, id: device },
+        device: DlDevice { kind: DEVICE_CUDA, id: device },
         ndim: array.ndim() as i32,
         dtype: code_of(array.dtype())?,
         shape: exported.shape.as_mut_ptr(),
@@ -118,9 +118,9 @@ fn tensor_of(exported: &mut Exported, device: i32) -> PyResult<Tensor> {
 }
 
 unsafe extern "C" fn delete_plain(managed: *mut ManagedTensor) {
-    // SAFETY: made by `export` from boxes, and deleted once.
+    // SAFETY: made by `export_capsule` from boxes, and deleted once.
     unsafe {
-        drop(Box::from_raw((*managed).manager.cast::<Exported>()));
+        drop(Box::from_raw((*managed).manager.cast::<ExportedTensor>()));
         drop(Box::from_raw(managed));
     }
 }
@@ -128,7 +128,7 @@ unsafe extern "C" fn delete_plain(managed: *mut ManagedTensor) {
 unsafe extern "C" fn delete_versioned(managed: *mut ManagedTensorVersioned) {
     // SAFETY: as above.
     unsafe {
-        drop(Box::from_raw((*managed).manager.cast::<Exported>()));
+        drop(Box::from_raw((*managed).manager.cast::<ExportedTensor>()));
         drop(Box::from_raw(managed));
     }
 }
@@ -137,25 +137,25 @@ unsafe extern "C" fn delete_versioned(managed: *mut ManagedTensorVersioned) {
 unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
     // SAFETY: called by Python with the capsule; the name tells whether and what it still owns.
     unsafe {
-        if pyo3::ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) != 0 {
-            delete_plain(pyo3::ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast());
-        } else if pyo3::ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) != 0 {
-            delete_versioned(pyo3::ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
+        if pyo3::ffi::PyCapsule_IsValid(capsule, CAPSULE_NAME.as_ptr()) != 0 {
+            delete_plain(pyo3::ffi::PyCapsule_GetPointer(capsule, CAPSULE_NAME.as_ptr()).cast());
+        } else if pyo3::ffi::PyCapsule_IsValid(capsule, VERSIONED_CAPSULE_NAME.as_ptr()) != 0 {
+            delete_versioned(pyo3::ffi::PyCapsule_GetPointer(capsule, VERSIONED_CAPSULE_NAME.as_ptr()).cast());
         }
     }
 }
 
-fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
+fn export_capsule<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
     let item = array.itemsize() as i64;
     // The stride of an axis of length 1 says nothing.
     let mut strides = array.shape().iter().zip(array.strides()).filter(|(length, _)| **length > 1);
     if strides.any(|(_, &stride)| stride as i64 % item != 0) {
         return Err(PyBufferError::new_err(format!(
             "strides {} are no multiples of the item size {item}, which DLPack needs",
-            rtcg::array::Tuple(array.strides())
+            rtcg::array::PythonTuple(array.strides())
         )));
     }
-    let mut exported = Box::new(Exported {
+    let mut exported = Box::new(ExportedTensor {
         shape: array.shape().iter().map(|&n| n as i64).collect(),
         strides: array.strides().iter().map(|&stride| stride as i64 / item).collect(),
         _array: array.clone(),
@@ -165,10 +165,10 @@ fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) 
     let (pointer, name) = if versioned {
         let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedTensorVersioned));
         let managed = ManagedTensorVersioned { major: 1, minor: 0, manager, deleter, flags: 0, tensor };
-        (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED)
+        (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED_CAPSULE_NAME)
     } else {
         let deleter = Some(delete_plain as unsafe extern "C" fn(*mut ManagedTensor));
-        (Box::into_raw(Box::new(ManagedTensor { tensor, manager, deleter })).cast::<c_void>(), PLAIN)
+        (Box::into_raw(Box::new(ManagedTensor { tensor, manager, deleter })).cast::<c_void>(), CAPSULE_NAME)
     };
     // SAFETY: the pointer is of what the name says, and the destructor knows both.
     unsafe {
@@ -179,12 +179,12 @@ fn export<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) 
 
 /// Calls the deleter of a tensor that was taken from a capsule.
 #[pyclass(frozen)]
-struct Taken {
+struct ImportedTensor {
     pointer: usize,
     versioned: bool,
 }
 
-impl Drop for Taken {
+impl Drop for ImportedTensor {
     fn drop(&mut self) {
         let pointer: *mut c_void = std::ptr::with_exposed_provenance_mut(self.pointer);
         // SAFETY: the tensor was taken from its capsule, so it is ours to delete, once.
@@ -205,7 +205,7 @@ impl Drop for Taken {
 }
 
 /// Takes the tensor out of a capsule; `(tensor, owner)`.
-fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, Taken>)> {
+fn take_from_capsule<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut DlTensor, Bound<'py, ImportedTensor>)> {
     let py = capsule.py();
     let raw = capsule.as_ptr();
     let try_take = |name: &CStr, used: &CStr| -> *mut c_void {
@@ -219,9 +219,9 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
             pointer
         }
     };
-    let versioned = try_take(VERSIONED, VERSIONED_USED);
+    let versioned = try_take(VERSIONED_CAPSULE_NAME, VERSIONED_CAPSULE_NAME_USED);
     if !versioned.is_null() {
-        let taken = Bound::new(py, Taken { pointer: versioned.expose_provenance(), versioned: true })?;
+        let taken = Bound::new(py, ImportedTensor { pointer: versioned.expose_provenance(), versioned: true })?;
         // SAFETY: a capsule of this name holds this structure.
         let (major, tensor) = unsafe {
             let managed = versioned.cast::<ManagedTensorVersioned>();
@@ -232,11 +232,11 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
         }
         return Ok((tensor, taken));
     }
-    let plain = try_take(PLAIN, PLAIN_USED);
+    let plain = try_take(CAPSULE_NAME, CAPSULE_NAME_USED);
     if plain.is_null() {
         return Err(PyValueError::new_err("expected a DLPack capsule that has not been consumed yet"));
     }
-    let taken = Bound::new(py, Taken { pointer: plain.expose_provenance(), versioned: false })?;
+    let taken = Bound::new(py, ImportedTensor { pointer: plain.expose_provenance(), versioned: false })?;
     // SAFETY: as above.
     Ok((unsafe { &raw mut (*plain.cast::<ManagedTensor>()).tensor }, taken))
 }
@@ -244,12 +244,12 @@ fn take<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut Tensor, Bound<'py, T
 /// An array over the memory of a DLPack capsule, if it is on the device.
 #[pyfunction]
 fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
-    let (tensor, owner) = take(capsule)?;
+    let (tensor, owner) = take_from_capsule(capsule)?;
     // SAFETY: the tensor lives as long as its owner.
     let tensor = unsafe { &*tensor };
-    if !matches!(tensor.device.kind, CUDA | CUDA_HOST | CUDA_MANAGED) {
+    if !matches!(tensor.device.kind, DEVICE_CUDA | DEVICE_CUDA_HOST | DEVICE_CUDA_MANAGED) {
         return Err(PyBufferError::new_err(format!(
-            "the tensor is on a device of DLPack type {}; expected CUDA ({CUDA})",
+            "the tensor is on a device of DLPack type {}; expected CUDA ({DEVICE_CUDA})",
             tensor.device.kind
         )));
     }
@@ -264,8 +264,9 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
         layout.strides = (0..ndim).map(|k| unsafe { *tensor.strides.add(k) } as isize * item).collect();
     }
     let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;
-    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::over(ptr, owner.into_any()));
-    Ok(PyGpuArray::wrap(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
+    let buffer: Option<Arc<dyn ArrayBuffer>> =
+        (layout.size() > 0).then(|| ForeignBuffer::over_address(ptr, owner.into_any()));
+    Ok(PyGpuArray::from_array(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
 }
 
 #[pymethods]
@@ -283,9 +284,9 @@ impl PyGpuArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let array = &slf.get().contents().array;
+        let array = &slf.get().current_state().array;
         let own = Self::__dlpack_device__(slf.get())?;
-        if let Some((CPU, _)) = dl_device {
+        if let Some((DEVICE_CPU, _)) = dl_device {
             if copy == Some(false) {
                 return Err(PyBufferError::new_err("a device array cannot be exported to the host without a copy"));
             }
@@ -300,25 +301,25 @@ impl PyGpuArray {
         }
         // Blocking streams wait for the default one by themselves; those that do not are made to.
         if stream.is_some_and(|stream| stream >= 2) {
-            raise(py, py.detach(|| array.context().runtime().synchronize()))?;
+            to_py_result(py, py.detach(|| array.context().device_runtime().synchronize()))?;
         }
-        let shared = if copy == Some(true) { raise(py, array.copy(None))? } else { array.clone() };
-        export(py, &shared, own.1, max_version.is_some_and(|version| version.0 >= 1))
+        let shared = if copy == Some(true) { to_py_result(py, array.copy(None))? } else { array.clone() };
+        export_capsule(py, &shared, own.1, max_version.is_some_and(|version| version.0 >= 1))
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
         let device = rtcg::driver::Context::current_device().map_err(crate::errors::driver_error)?;
-        Ok((CUDA, device.ordinal() as i32))
+        Ok((DEVICE_CUDA, device.ordinal() as i32))
     }
 }
 
 /// An array made of a host array, which DLPack from the host becomes.
 #[pyfunction]
 fn array_upload<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArray> {
-    upload(&array_context()?, host).map(PyGpuArray::wrap)
+    upload_host_array(&array_context()?, host).map(PyGpuArray::from_array)
 }
 
-pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_from_dlpack, m)?)?;
     m.add_function(wrap_pyfunction!(array_upload, m)?)
 }

@@ -38,8 +38,8 @@ pub(crate) fn dtype_of_descr(descr: &Bound<'_, PyArrayDescr>) -> PyResult<DType>
 
 /// NumPy's dtype of the core's; records, whose fields only NumPy knows, become plain bytes.
 pub(crate) fn numpy_descr<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, PyArrayDescr>> {
-    static KNOWN: [PyOnceLock<Py<PyArrayDescr>>; 15] = [const { PyOnceLock::new() }; 15];
-    let position = DType::all().position(|known| known == dtype);
+    static NUMPY_DESCRIPTORS: [PyOnceLock<Py<PyArrayDescr>>; 15] = [const { PyOnceLock::new() }; 15];
+    let position = DType::all_dtypes().position(|known| known == dtype);
     let make = || -> PyResult<Py<PyArrayDescr>> {
         if dtype == DType::BF16 {
             let class = py.import("ml_dtypes")?.getattr("bfloat16")?;
@@ -48,7 +48,7 @@ pub(crate) fn numpy_descr<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<
         Ok(PyArrayDescr::new(py, dtype.typestr())?.unbind())
     };
     match position {
-        Some(position) => Ok(KNOWN[position].get_or_try_init(py, make)?.bind(py).clone()),
+        Some(position) => Ok(NUMPY_DESCRIPTORS[position].get_or_try_init(py, make)?.bind(py).clone()),
         None => Ok(make()?.into_bound(py)),
     }
 }

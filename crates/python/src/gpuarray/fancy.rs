@@ -1,7 +1,7 @@
 //! Indexing with integer and boolean arrays. Host indices are checked before they are copied over.
 
-use super::operands::{element_of, require_array, upload};
-use super::{PyGpuArray, raise};
+use super::operands::{element_of, require_array, upload_host_array};
+use super::{PyGpuArray, to_py_result};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -14,22 +14,22 @@ struct HostIndex<'py> {
     array: Bound<'py, PyUntypedArray>,
 }
 
-enum Item<'py> {
+enum IndexItem<'py> {
     Basic(Index),
     Device(GpuArray),
     Host(HostIndex<'py>),
 }
 
-fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Item<'py>> {
+fn parse_index_item<'py>(object: &Bound<'py, PyAny>) -> PyResult<IndexItem<'py>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
-        let array = array.get().contents().array.clone();
+        let array = array.get().current_state().array.clone();
         // One integer is an index like any other.
-        return Ok(Item::Device(array));
+        return Ok(IndexItem::Device(array));
     }
     if let Some(mut basic) = super::indexing::basic_index(&PyTuple::new(object.py(), [object])?.into_any())?
         && let Some(item) = basic.pop()
     {
-        return Ok(Item::Basic(item));
+        return Ok(IndexItem::Basic(item));
     }
     let numpy = object.py().import("numpy")?;
     let mut array = numpy.call_method1("asarray", (object,))?.cast_into::<PyUntypedArray>()?;
@@ -44,42 +44,42 @@ fn item_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Item<'py>> {
             array.dtype()
         )));
     }
-    Ok(Item::Host(HostIndex { array }))
+    Ok(IndexItem::Host(HostIndex { array }))
 }
 
 /// The core's form of an index with arrays in it.
-fn fancy_of(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<FancyIndex>> {
-    let items: Vec<Item<'_>> = match index.cast::<PyTuple>() {
-        Ok(items) => items.iter().map(|item| item_of(&item)).collect::<PyResult<_>>()?,
-        Err(_) => vec![item_of(index)?],
+fn core_fancy_index(ctx: &Arc<ArrayContext>, index: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<FancyIndex>> {
+    let items: Vec<IndexItem<'_>> = match index.cast::<PyTuple>() {
+        Ok(items) => items.iter().map(|item| parse_index_item(&item)).collect::<PyResult<_>>()?,
+        Err(_) => vec![parse_index_item(index)?],
     };
-    let axes = |item: &Item<'_>| match item {
-        Item::Basic(Index::NewAxis | Index::Ellipsis) => 0,
-        Item::Host(host) if host.array.dtype().kind() == b'b' => host.array.ndim(),
-        Item::Device(array) if array.dtype() == rtcg::array::DType::Bool => array.ndim(),
+    let axes = |item: &IndexItem<'_>| match item {
+        IndexItem::Basic(Index::NewAxis | Index::Ellipsis) => 0,
+        IndexItem::Host(host) if host.array.dtype().kind() == b'b' => host.array.ndim(),
+        IndexItem::Device(array) if array.dtype() == rtcg::array::DType::Bool => array.ndim(),
         _ => 1,
     };
     let used: usize = items.iter().map(axes).sum();
     let mut nothing = false;
     for item in &items {
-        nothing |= matches!(item, Item::Host(host) if host.selects_nothing()?);
+        nothing |= matches!(item, IndexItem::Host(host) if host.selects_nothing()?);
     }
     let mut axis = 0;
     let mut fancy = Vec::with_capacity(items.len());
     for item in items {
         let width = match item {
-            Item::Basic(Index::Ellipsis) => shape.len().saturating_sub(used),
+            IndexItem::Basic(Index::Ellipsis) => shape.len().saturating_sub(used),
             _ => axes(&item),
         };
         fancy.push(match item {
-            Item::Basic(index) => FancyIndex::Basic(index),
-            Item::Device(array) => FancyIndex::Array(array),
-            Item::Host(host) => {
+            IndexItem::Basic(index) => FancyIndex::Basic(index),
+            IndexItem::Device(array) => FancyIndex::Array(array),
+            IndexItem::Host(host) => {
                 // Like NumPy, which looks at no index when the index arrays together select nothing.
                 if !nothing {
-                    host.check(axis, shape)?;
+                    host.check_bounds(axis, shape)?;
                 }
-                FancyIndex::Array(upload(ctx, &host.array)?)
+                FancyIndex::Array(upload_host_array(ctx, &host.array)?)
             }
         });
         axis += width;
@@ -97,7 +97,7 @@ impl HostIndex<'_> {
     }
 
     /// Refuses an index outside its axis; only integers, which a mask has none of.
-    fn check(&self, axis: usize, shape: &[usize]) -> PyResult<()> {
+    fn check_bounds(&self, axis: usize, shape: &[usize]) -> PyResult<()> {
         let Some(&length) = shape.get(axis) else { return Ok(()) };
         if self.array.dtype().kind() == b'b' || self.array.len() == 0 {
             return Ok(());
@@ -115,33 +115,33 @@ impl HostIndex<'_> {
     }
 }
 
-pub(super) fn get<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn get_items<'py>(slf: &Bound<'py, PyGpuArray>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     if let Some(names) = field_names(index)? {
-        return pick_fields(slf, &names);
+        return select_fields(slf, &names);
     }
-    let array = &slf.get().contents().array;
-    let items = fancy_of(array.context(), index, array.shape())?;
+    let array = &slf.get().current_state().array;
+    let items = core_fancy_index(array.context(), index, array.shape())?;
     PyGpuArray::make_like(slf, || py.detach(|| array.take_fancy(&items)))
 }
 
-pub(super) fn set<'py>(
+pub(super) fn set_items<'py>(
     slf: &Bound<'py, PyGpuArray>,
     index: &Bound<'py, PyAny>,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
     let py = slf.py();
-    let array = &slf.get().contents().array;
-    let items = fancy_of(array.context(), index, array.shape())?;
+    let array = &slf.get().current_state().array;
+    let items = core_fancy_index(array.context(), index, array.shape())?;
     let values = match element_of(slf.get(), value)? {
         Some(bytes) => {
-            let one = raise(py, GpuArray::empty(array.context(), &[], array.dtype(), rtcg::array::Order::C))?;
-            raise(py, one.write(&bytes, rtcg::array::Order::C))?;
+            let one = to_py_result(py, GpuArray::empty(array.context(), &[], array.dtype(), rtcg::array::Order::C))?;
+            to_py_result(py, one.write(&bytes, rtcg::array::Order::C))?;
             one
         }
         None => require_array(array.context(), value)?,
     };
-    raise(py, py.detach(|| array.put_fancy(&items, &values)))
+    to_py_result(py, py.detach(|| array.put_fancy(&items, &values)))
 }
 
 /// The names in an index that is a list of fields.
@@ -154,10 +154,10 @@ fn field_names(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 }
 
 /// Several fields of records, as records of the same size.
-fn pick_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
+fn select_fields<'py>(slf: &Bound<'py, PyGpuArray>, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let small = py.import("numpy")?.call_method1("empty", (0, slf.get().descr(py)?))?;
     let descr = small.get_item(names.to_vec())?.getattr("dtype")?;
     let descr = super::dtypes::descr_of(py, &descr)?;
-    PyGpuArray::view_of(slf, slf.get().contents().array.clone(), Some(descr))
+    PyGpuArray::view_of(slf, slf.get().current_state().array.clone(), Some(descr))
 }

@@ -6,12 +6,12 @@
 use super::context::array_context;
 use super::operands::{optional_dtype, require_array};
 use super::transfer::in_stream;
-use super::{PyGpuArray, raise};
+use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::array::{Bounds, FftKind, GpuArray, Order, ScanOp, normalize_axis};
+use rtcg::array::{BoundsMode, FftKind, GpuArray, Order, ScanOp, normalize_axis};
 
 type Any<'py> = Bound<'py, PyAny>;
 type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
@@ -19,16 +19,16 @@ type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 /// `array` and the axis, counted from the front; flattened without one.
 fn with_axis(py: Python<'_>, array: &GpuArray, axis: Option<isize>) -> PyResult<(GpuArray, usize)> {
     match axis {
-        Some(axis) => Ok((array.clone(), raise(py, normalize_axis(axis, array.ndim()))?)),
-        None => Ok((raise(py, array.ravel(Order::C))?, 0)),
+        Some(axis) => Ok((array.clone(), to_py_result(py, normalize_axis(axis, array.ndim()))?)),
+        None => Ok((to_py_result(py, array.ravel(Order::C))?, 0)),
     }
 }
 
-fn bounds_of(mode: &str) -> PyResult<Bounds> {
+fn bounds_of(mode: &str) -> PyResult<BoundsMode> {
     match mode {
-        "raise" => Ok(Bounds::Raise),
-        "wrap" => Ok(Bounds::Wrap),
-        "clip" => Ok(Bounds::Clip),
+        "raise" => Ok(BoundsMode::Raise),
+        "wrap" => Ok(BoundsMode::Wrap),
+        "clip" => Ok(BoundsMode::Clip),
         other => Err(PyValueError::new_err(format!("mode is '{other}'; expected 'raise', 'wrap' or 'clip'"))),
     }
 }
@@ -44,17 +44,17 @@ fn array_take<'py>(
     stream: Option<&Bound<'py, PyStream>>,
 ) -> PyResult<Any<'py>> {
     let py = a.py();
-    let own = &a.get().contents().array;
+    let own = &a.get().current_state().array;
     let indices = require_array(own.context(), indices)?;
     let (array, axis) = with_axis(py, own, axis)?;
     let bounds = bounds_of(mode)?;
-    let target = out.map(|out| out.get().contents());
+    let target = out.map(|out| out.get().current_state());
     let target = target.as_deref().map(|target| &target.array);
     let take = || array.take(&indices, axis, bounds, target);
-    let taken = raise(py, in_stream(stream, || PyGpuArray::in_memory_of(a, take)))?;
+    let taken = to_py_result(py, in_stream(stream, || PyGpuArray::in_memory_of(a, take)))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
-        None => PyGpuArray::like(a, taken),
+        None => PyGpuArray::new_like(a, taken),
     }
 }
 
@@ -70,15 +70,15 @@ fn array_put<'py>(
     stream: Option<&Bound<'py, PyStream>>,
 ) -> PyResult<()> {
     let py = a.py();
-    let own = &a.get().contents().array;
+    let own = &a.get().current_state().array;
     let (indices, values) = (require_array(own.context(), indices)?, require_array(own.context(), values)?);
     let (array, along) = with_axis(py, own, axis)?;
     let bounds = bounds_of(mode)?;
-    in_stream(stream, || raise(py, array.put(&indices, &values, along, bounds)))?;
+    in_stream(stream, || to_py_result(py, array.put(&indices, &values, along, bounds)))?;
     // The flat form of an array with gaps is a copy, which goes back.
     if axis.is_none() && array.device_ptr() != own.device_ptr() {
         let shape: Vec<isize> = own.shape().iter().map(|&n| n as isize).collect();
-        raise(py, array.reshape(&shape, Order::C).and_then(|back| own.assign(&back)))?;
+        to_py_result(py, array.reshape(&shape, Order::C).and_then(|back| own.assign(&back)))?;
     }
     Ok(())
 }
@@ -86,18 +86,18 @@ fn array_put<'py>(
 #[pyfunction]
 fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let array = &a.get().contents().array;
-    let found = raise(py, py.detach(|| array.nonzero()))?;
+    let array = &a.get().current_state().array;
+    let found = to_py_result(py, py.detach(|| array.nonzero()))?;
     let found: Vec<_> =
-        found.into_iter().map(|array| Bound::new(py, PyGpuArray::wrap(array))).collect::<PyResult<_>>()?;
+        found.into_iter().map(|array| Bound::new(py, PyGpuArray::from_array(array))).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
 }
 
 #[pyfunction]
 fn array_flatnonzero<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
     let py = a.py();
-    let array = &a.get().contents().array;
-    PyGpuArray::like(a, raise(py, py.detach(|| array.flat_nonzero()))?)
+    let array = &a.get().current_state().array;
+    PyGpuArray::new_like(a, to_py_result(py, py.detach(|| array.flat_nonzero()))?)
 }
 
 #[pyfunction]
@@ -118,7 +118,7 @@ fn array_cumulative<'py>(
         other => return Err(PyTypeError::new_err(format!("'{other}' is no cumulative operation"))),
     };
     let dtype = optional_dtype(py, dtype)?;
-    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
     in_stream(stream, || PyGpuArray::make_like(a, || array.cumulative(op, axis, dtype)))
 }
 
@@ -126,7 +126,7 @@ fn array_cumulative<'py>(
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
 fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
     PyGpuArray::make_like(a, || array.sorted(axis, descending))
 }
 
@@ -134,7 +134,7 @@ fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> 
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
 fn array_argsort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().contents().array, axis)?;
+    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
     PyGpuArray::make_like(a, || array.argsort(axis, descending))
 }
 
@@ -146,8 +146,8 @@ fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyRes
         "right" => true,
         other => return Err(PyValueError::new_err(format!("side is '{other}'; expected 'left' or 'right'"))),
     };
-    let values = require_array(a.get().contents().array.context(), v)?;
-    PyGpuArray::make_like(a, || a.get().contents().array.searchsorted(&values, right))
+    let values = require_array(a.get().current_state().array.context(), v)?;
+    PyGpuArray::make_like(a, || a.get().current_state().array.searchsorted(&values, right))
 }
 
 #[pyfunction]
@@ -156,12 +156,12 @@ fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Ar
     let ctx = array_context()?;
     let (x, y) = (require_array(&ctx, a)?, require_array(&ctx, b)?);
     if let Some(out) = out {
-        raise(py, x.matmul(&y).and_then(|product| out.get().contents().array.assign(&product)))?;
+        to_py_result(py, x.matmul(&y).and_then(|product| out.get().current_state().array.assign(&product)))?;
         return Ok(out.clone().into_any());
     }
     match [a, b].into_iter().find_map(|operand| operand.cast::<PyGpuArray>().ok()) {
         Some(like) => PyGpuArray::make_like(like, || x.matmul(&y)),
-        None => Ok(Bound::new(py, PyGpuArray::wrap(raise(py, x.matmul(&y))?))?.into_any()),
+        None => Ok(Bound::new(py, PyGpuArray::from_array(to_py_result(py, x.matmul(&y))?))?.into_any()),
     }
 }
 
@@ -176,8 +176,8 @@ fn array_fft<'py>(a: Array<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f
         "irfft" => FftKind::RealInverse,
         other => return Err(PyValueError::new_err(format!("'{other}' is no kind of Fourier transform"))),
     };
-    let axis = raise(py, normalize_axis(axis, a.get().contents().array.ndim()))?;
-    PyGpuArray::make_like(a, || a.get().contents().array.fft(kind, axis, n, scale))
+    let axis = to_py_result(py, normalize_axis(axis, a.get().current_state().array.ndim()))?;
+    PyGpuArray::make_like(a, || a.get().current_state().array.fft(kind, axis, n, scale))
 }
 
 /// The inner product of all elements, in any shape.
@@ -192,7 +192,7 @@ fn array_dot_flat<'py>(
     let py = a.py();
     let dtype = optional_dtype(py, dtype)?;
     in_stream(stream, || {
-        PyGpuArray::make_like(a, || a.get().contents().array.dot_flat(&b.get().contents().array, dtype))
+        PyGpuArray::make_like(a, || a.get().current_state().array.dot_flat(&b.get().current_state().array, dtype))
     })
 }
 
@@ -203,7 +203,7 @@ fn array_from<'py>(object: &Any<'py>) -> PyResult<Any<'py>> {
         return Ok(object.clone());
     }
     let array = require_array(&array_context()?, object)?;
-    Ok(Bound::new(object.py(), PyGpuArray::wrap(array))?.into_any())
+    Ok(Bound::new(object.py(), PyGpuArray::from_array(array))?.into_any())
 }
 
 /// Grid and block.
@@ -275,14 +275,14 @@ impl PyGpuArray {
     ) -> PyResult<()> {
         let _ = (kind, stable);
         let py = slf.py();
-        let (array, axis) = with_axis(py, &slf.get().contents().array, Some(axis))?;
-        raise(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
+        let (array, axis) = with_axis(py, &slf.get().current_state().array, Some(axis))?;
+        to_py_result(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
     }
 
     /// The elements in reverse order of memory, in a new array of one axis.
     #[pyo3(signature = (stream = None))]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Any<'py>> {
-        let array = &slf.get().contents().array;
+        let array = &slf.get().current_state().array;
         let copy = || array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)));
         in_stream(stream, || PyGpuArray::make_like(slf, copy))
     }
@@ -305,20 +305,20 @@ impl PyGpuArray {
 
     #[getter]
     fn _grid(slf: &Bound<'_, Self>) -> PyResult<(u32, u32)> {
-        Ok(array_splay(slf.get().contents().array.size())?.0)
+        Ok(array_splay(slf.get().current_state().array.size())?.0)
     }
 
     #[getter]
     fn _block(slf: &Bound<'_, Self>) -> PyResult<(u32, u32, u32)> {
-        Ok(array_splay(slf.get().contents().array.size())?.1)
+        Ok(array_splay(slf.get().current_state().array.size())?.1)
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
         let py = slf.py();
-        if slf.get().contents().array.ndim() == 0 {
+        if slf.get().current_state().array.ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
-        let length = slf.get().contents().array.shape()[0];
+        let length = slf.get().current_state().array.shape()[0];
         let views = (0..length).map(|k| slf.get_item(k)).collect::<PyResult<Vec<_>>>()?;
         pyo3::types::PyList::new(py, views)?.try_iter().map(|iterator| iterator.into_any())
     }
@@ -381,26 +381,26 @@ impl PyGpuArray {
 
     fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<()> {
         let py = slf.py();
-        let own = &slf.get().contents().array;
+        let own = &slf.get().current_state().array;
         let other = require_array(own.context(), other)?;
-        let product = raise(py, own.matmul(&other))?;
+        let product = to_py_result(py, own.matmul(&other))?;
         if product.shape() != own.shape() {
             return Err(PyValueError::new_err(format!(
                 "matmul in place: the product has shape {}, the array {}",
-                rtcg::array::Tuple(product.shape()),
-                rtcg::array::Tuple(own.shape())
+                rtcg::array::PythonTuple(product.shape()),
+                rtcg::array::PythonTuple(own.shape())
             )));
         }
-        raise(py, own.assign(&product))
+        to_py_result(py, own.assign(&product))
     }
 }
 
 fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflected: bool) -> PyResult<Any<'py>> {
     let py = slf.py();
-    let own = &slf.get().contents().array;
+    let own = &slf.get().current_state().array;
     match super::operands::operand_of(own.context(), other)? {
         None => Ok(py.NotImplemented().into_bound(py)),
-        Some(super::operands::Operand::Scalar(_)) => Err(PyValueError::new_err(
+        Some(super::operands::PyOperand::Scalar(_)) => Err(PyValueError::new_err(
             "matmul: the other operand is a scalar; expected an array with axes; use multiply for scalars",
         )),
         Some(_) => {
@@ -411,7 +411,7 @@ fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflecte
     }
 }
 
-pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_take, m)?)?;
     m.add_function(wrap_pyfunction!(array_put, m)?)?;
     m.add_function(wrap_pyfunction!(array_nonzero, m)?)?;

@@ -6,7 +6,7 @@ use crate::errors::array_error;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyString, PyTuple};
-use rtcg::array::{Element, GpuArray, Index};
+use rtcg::array::{GpuArray, Index, ScalarElement};
 
 /// The start, stop and step of a slice, clipped to what an axis can have.
 fn slice_of(slice: &Bound<'_, PySlice>) -> PyResult<Index> {
@@ -68,7 +68,7 @@ pub(super) fn basic_index(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Index
 }
 
 /// `array[name]`, `array[[names]]` of records.
-fn field<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn record_fields<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let fields = slf.get().descr(py)?.getattr("fields")?;
     if fields.is_none() {
@@ -85,7 +85,7 @@ fn field<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResul
     let (base, inner): (Bound<'_, PyAny>, Vec<usize>) = (descr.getattr("base")?, descr.getattr("shape")?.extract()?);
     let base = super::dtypes::descr_of(py, &base)?;
     let dtype = super::dtypes::dtype_of_descr(&base)?;
-    let view = slf.get().contents().array.field(dtype, offset).map_err(|error| array_error(py, error))?;
+    let view = slf.get().current_state().array.field(dtype, offset).map_err(|error| array_error(py, error))?;
     let view = append_axes(view, &inner);
     PyGpuArray::view_of(slf, view, Some(base))
 }
@@ -106,44 +106,44 @@ fn append_axes(view: GpuArray, inner: &[usize]) -> GpuArray {
 impl PyGpuArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if index.is_instance_of::<PyString>() {
-            return field(slf, index);
+            return record_fields(slf, index);
         }
         let Some(basic) = basic_index(index)? else {
-            return super::fancy::get(slf, index);
+            return super::fancy::get_items(slf, index);
         };
-        let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(slf.py(), error))?;
+        let view = slf.get().current_state().array.index(&basic).map_err(|error| array_error(slf.py(), error))?;
         Self::view_of(slf, view, None)
     }
 
     fn __setitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
         if index.is_instance_of::<PyString>() {
-            let field = field(slf, index)?;
-            return assign(field.cast::<Self>()?, value);
+            let field = record_fields(slf, index)?;
+            return assign_elements(field.cast::<Self>()?, value);
         }
         match basic_index(index)? {
             Some(basic) => {
-                let view = slf.get().contents().array.index(&basic).map_err(|error| array_error(py, error))?;
-                let record = slf.get().contents().record_for(py, view.dtype());
-                let view = Bound::new(py, Self::from(ArrayState { record, ..ArrayState::plain(view) }))?;
-                assign(&view, value)
+                let view = slf.get().current_state().array.index(&basic).map_err(|error| array_error(py, error))?;
+                let record = slf.get().current_state().record_descr_for(py, view.dtype());
+                let view = Bound::new(py, Self::from(ArrayState { record, ..ArrayState::from_array(view) }))?;
+                assign_elements(&view, value)
             }
-            None => super::fancy::set(slf, index, value),
+            None => super::fancy::set_items(slf, index, value),
         }
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let length = self.contents().array.shape().first().copied();
+        let length = self.current_state().array.shape().first().copied();
         length.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of unsized object"))
     }
 }
 
 /// `target[...] = value`, which is broadcast and converted.
-pub(super) fn assign(target: &Bound<'_, PyGpuArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(super) fn assign_elements(target: &Bound<'_, PyGpuArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = target.py();
-    let array = &target.get().contents().array;
+    let array = &target.get().current_state().array;
     if let Some(bytes) = element_of(target.get(), value)? {
-        return match Element::from_bytes(&bytes, array.dtype()) {
+        return match ScalarElement::from_bytes(&bytes, array.dtype()) {
             Some(element) => array.fill_element(element).map_err(|error| array_error(py, error)),
             None => fill_bytes(array, &bytes).map_err(|error| array_error(py, error)),
         };

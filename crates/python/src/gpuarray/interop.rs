@@ -7,7 +7,7 @@ use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::array::{ArrayContext, Buffer, GpuArray, Layout, Order};
+use rtcg::array::{ArrayBuffer, ArrayContext, GpuArray, Layout, Order};
 use std::sync::Arc;
 
 /// An array over the memory of an object with `__cuda_array_interface__`. If the object names a
@@ -34,9 +34,10 @@ pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, P
     }
     if interface.get_item("stream")?.is_some_and(|stream| !stream.is_none()) {
         // The default stream waits for blocking streams by itself; others are waited for here.
-        ctx.runtime().synchronize().map_err(|error| array_error(py, error))?;
+        ctx.device_runtime().synchronize().map_err(|error| array_error(py, error))?;
     }
-    let buffer: Option<Arc<dyn Buffer>> = (layout.size() > 0).then(|| ForeignBuffer::over(ptr, object.clone()));
+    let buffer: Option<Arc<dyn ArrayBuffer>> =
+        (layout.size() > 0).then(|| ForeignBuffer::over_address(ptr, object.clone()));
     Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
 }
 
@@ -45,11 +46,11 @@ impl PyGpuArray {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        interface.set_item("shape", PyTuple::new(py, self.contents().array.shape())?)?;
-        interface.set_item("strides", PyTuple::new(py, self.contents().array.strides())?)?;
+        interface.set_item("shape", PyTuple::new(py, self.current_state().array.shape())?)?;
+        interface.set_item("strides", PyTuple::new(py, self.current_state().array.strides())?)?;
         interface.set_item("data", (self.ptr(), false))?;
         interface.set_item("typestr", self.descr(py)?.getattr("str")?)?;
-        if self.contents().record.is_some() {
+        if self.current_state().record.is_some() {
             interface.set_item("descr", self.descr(py)?.getattr("descr")?)?;
         }
         interface.set_item("stream", py.None())?;

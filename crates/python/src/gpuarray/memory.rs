@@ -7,7 +7,7 @@ use crate::errors::LogicError;
 use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{ArrayError, Buffer, GpuArray};
+use rtcg::array::{ArrayBuffer, ArrayError, GpuArray};
 use rtcg::driver::memory::DeviceAllocation;
 use rtcg::driver::{is_any_capturing, retain_in_capture};
 use rtcg::{Allocator, DeviceBuffer};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 pub(crate) struct ForeignBuffer {
     ptr: u64,
     pub(crate) owner: Py<PyAny>,
-    memory: Memory,
+    memory: MemoryOwner,
 }
 
 /// What is known of the memory, so that it can be told when it was freed and which stream uses it.
-enum Memory {
+enum MemoryOwner {
     Pooled(Arc<DeviceBuffer>),
     Plain(Arc<DeviceAllocation>),
     Unknown,
@@ -30,19 +30,19 @@ enum Memory {
 
 impl ForeignBuffer {
     /// The memory at `ptr`, which lives as long as `owner`.
-    pub(crate) fn over(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn Buffer> {
+    pub(crate) fn over_address(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn ArrayBuffer> {
         let memory = if let Ok(pooled) = owner.cast::<PyPooledDeviceAllocation>() {
-            Memory::Pooled(pooled.get().0.clone())
+            MemoryOwner::Pooled(pooled.get().0.clone())
         } else if let Ok(plain) = owner.cast::<PyDeviceAllocation>() {
-            Memory::Plain(plain.get().0.clone())
+            MemoryOwner::Plain(plain.get().0.clone())
         } else {
-            Memory::Unknown
+            MemoryOwner::Unknown
         };
         Arc::new(Self { ptr, owner: owner.unbind(), memory })
     }
 }
 
-impl Buffer for ForeignBuffer {
+impl ArrayBuffer for ForeignBuffer {
     fn device_ptr(&self) -> u64 {
         self.ptr
     }
@@ -52,14 +52,14 @@ impl Buffer for ForeignBuffer {
             let held = || Arc::new(Python::attach(|py| self.owner.clone_ref(py)));
             retain_in_capture(rtcg::current_stream().as_ref(), held);
         }
-        if let Memory::Pooled(memory) = &self.memory {
+        if let MemoryOwner::Pooled(memory) = &self.memory {
             memory.record_use();
         }
     }
 
     fn wait_for_uses(&self) -> rtcg::array::Result<()> {
         match &self.memory {
-            Memory::Pooled(memory) => memory.wait_for_uses(),
+            MemoryOwner::Pooled(memory) => memory.wait_for_uses(),
             _ => Ok(()),
         }
     }
@@ -68,11 +68,11 @@ impl Buffer for ForeignBuffer {
         self
     }
 
-    fn check(&self) -> rtcg::array::Result<()> {
+    fn ensure_computed(&self) -> rtcg::array::Result<()> {
         let is_freed = match &self.memory {
-            Memory::Pooled(memory) => return memory.check(),
-            Memory::Plain(memory) => memory.is_freed(),
-            Memory::Unknown => false,
+            MemoryOwner::Pooled(memory) => return memory.ensure_computed(),
+            MemoryOwner::Plain(memory) => memory.is_freed(),
+            MemoryOwner::Unknown => false,
         };
         let freed = || ArrayError::runtime(LogicError::new_err("the memory of the array was freed (gpudata.free())"));
         if is_freed { Err(freed()) } else { Ok(()) }
@@ -86,9 +86,9 @@ pub(super) fn capacity_of(array: &GpuArray) -> Option<usize> {
         Err(other) => other,
     };
     match &any.downcast::<ForeignBuffer>().ok()?.memory {
-        Memory::Pooled(memory) => Some(memory.nbytes()),
-        Memory::Plain(memory) => Some(memory.nbytes()),
-        Memory::Unknown => None,
+        MemoryOwner::Pooled(memory) => Some(memory.nbytes()),
+        MemoryOwner::Plain(memory) => Some(memory.nbytes()),
+        MemoryOwner::Unknown => None,
     }
 }
 
@@ -99,7 +99,7 @@ fn allocator_of(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
         Python::attach(|py| {
             let memory = allocator.bind(py).call1((nbytes,))?;
             let ptr = memory.extract::<DevicePtr>()?.0;
-            Ok(ForeignBuffer::over(ptr, memory))
+            Ok(ForeignBuffer::over_address(ptr, memory))
         })
         .map_err(|error: PyErr| ArrayError::runtime(error))
     })
@@ -120,7 +120,7 @@ impl PyGpuArray {
     /// Runs `body` with memory of new arrays from the allocator of `slf`, unless the caller of a whole
     /// function named another one.
     pub(crate) fn in_memory_of<T>(slf: &Bound<'_, Self>, body: impl FnOnce() -> T) -> T {
-        let contents = slf.get().contents();
+        let contents = slf.get().current_state();
         let allocator = contents.allocator.as_ref().filter(|_| !rtcg::has_allocator());
         Self::in_memory_from(slf.py(), allocator, body)
     }
@@ -138,7 +138,7 @@ impl PyGpuArray {
         slf: &Bound<'py, Self>,
         body: impl FnOnce() -> rtcg::array::Result<GpuArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let made = super::raise(slf.py(), Self::in_memory_of(slf, body))?;
-        Self::like(slf, made)
+        let made = super::to_py_result(slf.py(), Self::in_memory_of(slf, body))?;
+        Self::new_like(slf, made)
     }
 }

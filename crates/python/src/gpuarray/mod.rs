@@ -51,7 +51,7 @@ impl PyArrayFlags {
     }
 }
 
-pub(crate) fn order_of(order: &str) -> PyResult<Order> {
+pub(crate) fn parse_order(order: &str) -> PyResult<Order> {
     match order {
         "C" => Ok(Order::C),
         "F" => Ok(Order::F),
@@ -60,19 +60,19 @@ pub(crate) fn order_of(order: &str) -> PyResult<Order> {
 }
 
 impl PyGpuArray {
-    pub(crate) fn wrap(array: GpuArray) -> Self {
-        Self::from(ArrayState::plain(array))
+    pub(crate) fn from_array(array: GpuArray) -> Self {
+        Self::from(ArrayState::from_array(array))
     }
 
-    fn object<'py>(py: Python<'py>, contents: ArrayState) -> PyResult<Bound<'py, PyAny>> {
+    fn new_object<'py>(py: Python<'py>, contents: ArrayState) -> PyResult<Bound<'py, PyAny>> {
         Ok(Bound::new(py, Self::from(contents))?.into_any())
     }
 
     /// A result beside `slf`, with its allocator: a `GPUArray` also where `slf` is of a subclass, as upstream.
-    pub(crate) fn like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
-        let (py, own) = (slf.py(), slf.get().contents());
-        let record = own.record_for(py, array.dtype());
-        Self::object(py, ArrayState { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
+    pub(crate) fn new_like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
+        let (py, own) = (slf.py(), slf.get().current_state());
+        let record = own.record_descr_for(py, array.dtype());
+        Self::new_object(py, ArrayState { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
     }
 
     /// A view of `slf`; with another dtype if `descr` is given.
@@ -81,18 +81,18 @@ impl PyGpuArray {
         array: GpuArray,
         descr: Option<Bound<'py, PyArrayDescr>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, own) = (slf.py(), slf.get().contents());
+        let (py, own) = (slf.py(), slf.get().current_state());
         let record = match descr {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
-            None => own.record_for(py, array.dtype()),
+            None => own.record_descr_for(py, array.dtype()),
         };
         let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
-        Self::object(py, ArrayState { array, record, base, allocator, sizes: None })
+        Self::new_object(py, ArrayState { array, record, base, allocator, sizes: None })
     }
 
     /// Tells the pool that the memory came from which stream uses it.
     pub(crate) fn used_in(&self, stream: Option<&rtcg::driver::Stream>) {
-        let contents = self.contents();
+        let contents = self.current_state();
         let Some(buffer) = contents.array.buffer() else { return };
         match stream {
             None => buffer.record_use(),
@@ -101,7 +101,7 @@ impl PyGpuArray {
     }
 
     pub(crate) fn ptr(&self) -> u64 {
-        self.contents().array.device_ptr().unwrap_or(0)
+        self.current_state().array.device_ptr().unwrap_or(0)
     }
 
     /// The only element as a Python object; waits.
@@ -131,16 +131,16 @@ fn strided_layout(shape: &[usize], strides: Vec<isize>, itemsize: usize, has_mem
     if strides.len() != shape.len() {
         return Err(PyValueError::new_err(format!(
             "strides {} do not fit shape {}",
-            rtcg::array::Tuple(&strides),
-            rtcg::array::Tuple(shape)
+            rtcg::array::PythonTuple(&strides),
+            rtcg::array::PythonTuple(shape)
         )));
     }
     let layout = Layout { shape: shape.into(), strides: strides.into(), offset: 0 };
     if !has_memory && !layout.is_dense(itemsize) {
         return Err(PyValueError::new_err(format!(
             "strides {} of shape {} leave gaps or overlap; without gpudata they must be dense",
-            rtcg::array::Tuple(&layout.strides),
-            rtcg::array::Tuple(shape)
+            rtcg::array::PythonTuple(&layout.strides),
+            rtcg::array::PythonTuple(shape)
         )));
     }
     Ok(layout)
@@ -181,13 +181,13 @@ impl PyGpuArray {
             Some(dtype) => descr_of(py, dtype)?,
             None => numpy_descr(py, DType::F64)?,
         };
-        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, order_of(order)?);
+        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, parse_order(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
-        let done = |array| self.replace(ArrayState { array, record, base, allocator, sizes: None });
+        let done = |array| self.replace_state(ArrayState { array, record, base, allocator, sizes: None });
         // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
-            let given = &given.get().contents().array;
+            let given = &given.get().current_state().array;
             let layout = match strides {
                 Some(strides) => strided_layout(&shape, strides, dtype.itemsize(), true)?,
                 None if given.shape() == shape && given.dtype() == dtype => given.layout().clone(),
@@ -205,9 +205,11 @@ impl PyGpuArray {
         let array = match memory {
             Some(memory) => {
                 let ptr = memory.extract::<DevicePtr>()?.0;
-                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::over(ptr, memory)), layout, dtype)
+                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::over_address(ptr, memory)), layout, dtype)
             }
-            None => creation::with_memory(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?,
+            None => {
+                creation::retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?
+            }
         };
         done(array);
         Ok(())
@@ -215,12 +217,12 @@ impl PyGpuArray {
 
     #[getter]
     fn itemsize(&self) -> usize {
-        self.contents().array.itemsize()
+        self.current_state().array.itemsize()
     }
 
     #[getter]
     fn ndim(&self) -> usize {
-        self.contents().array.ndim()
+        self.current_state().array.ndim()
     }
 
     #[getter(ptr)]
@@ -230,12 +232,13 @@ impl PyGpuArray {
 
     #[getter]
     fn flags(&self) -> PyArrayFlags {
-        let (c, f) = (self.contents().array.is_contiguous(Order::C), self.contents().array.is_contiguous(Order::F));
+        let (c, f) =
+            (self.current_state().array.is_contiguous(Order::C), self.current_state().array.is_contiguous(Order::F));
         PyArrayFlags { c_contiguous: c, f_contiguous: f, forc: c || f }
     }
 }
 
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyGpuArray>()?;
     m.add_class::<PyArrayFlags>()?;
     m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
@@ -243,12 +246,12 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(memory::allocated_by, m)?)?;
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
-    functions::register(m)?;
-    dlpack::register(m)?;
-    creation::register(m)
+    functions::add_to_module(m)?;
+    dlpack::add_to_module(m)?;
+    creation::add_to_module(m)
 }
 
 /// A core result as a Python one.
-pub(crate) fn raise<T>(py: Python<'_>, result: rtcg::array::Result<T>) -> PyResult<T> {
+pub(crate) fn to_py_result<T>(py: Python<'_>, result: rtcg::array::Result<T>) -> PyResult<T> {
     result.map_err(|error| array_error(py, error))
 }

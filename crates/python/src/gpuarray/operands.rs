@@ -9,11 +9,11 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple, PyType};
-use rtcg::array::{Arg, ArrayContext, Element, GpuArray, Order, Scalar, WeakScalar};
+use rtcg::array::{Arg, ArrayContext, GpuArray, Order, Scalar, ScalarElement, WeakScalar};
 use std::sync::Arc;
 
 /// An operand that came from Python.
-pub(crate) enum Operand<'a> {
+pub(crate) enum PyOperand<'a> {
     /// A device array.
     Array(ArrayStateRef<'a>),
     /// A host array, copied to the device.
@@ -22,49 +22,49 @@ pub(crate) enum Operand<'a> {
     Scalar(Scalar),
 }
 
-impl Operand<'_> {
+impl PyOperand<'_> {
     /// The operand as the core takes it.
-    pub(crate) fn arg(&self) -> Arg<'_> {
+    pub(crate) fn as_core_arg(&self) -> Arg<'_> {
         match self {
-            Operand::Array(array) => Arg::Array(&array.array),
-            Operand::Uploaded(array) => Arg::Array(array),
-            Operand::Scalar(scalar) => Arg::Scalar(*scalar),
+            PyOperand::Array(array) => Arg::Array(&array.array),
+            PyOperand::Uploaded(array) => Arg::Array(array),
+            PyOperand::Scalar(scalar) => Arg::Scalar(*scalar),
         }
     }
 }
 
 /// The operand that `object` is; `None` when arrays do not combine with such objects.
-pub(crate) fn operand_of<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+pub(crate) fn operand_of<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Option<PyOperand<'a>>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
-        return Ok(Some(Operand::Array(array.get().contents())));
+        return Ok(Some(PyOperand::Array(array.get().current_state())));
     }
     if let Some(scalar) = scalar_of(object)? {
-        return Ok(Some(Operand::Scalar(scalar)));
+        return Ok(Some(PyOperand::Scalar(scalar)));
     }
     if let Ok(host) = object.cast::<PyUntypedArray>() {
-        return upload(ctx, host).map(|array| Some(Operand::Uploaded(array)));
+        return upload_host_array(ctx, host).map(|array| Some(PyOperand::Uploaded(array)));
     }
     if object.hasattr("__cuda_array_interface__")? {
-        return super::interop::from_array_interface(ctx, object).map(|array| Some(Operand::Uploaded(array)));
+        return super::interop::from_array_interface(ctx, object).map(|array| Some(PyOperand::Uploaded(array)));
     }
     Ok(None)
 }
 
 /// [`operand_of`] for functions, which also take sequences.
-pub(crate) fn require_operand<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Operand<'a>> {
+pub(crate) fn require_operand<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<PyOperand<'a>> {
     if let Some(operand) = operand_of(ctx, object)? {
         return Ok(operand);
     }
     let host = object.py().import("numpy")?.call_method1("asarray", (object,))?;
-    upload(ctx, host.cast::<PyUntypedArray>()?).map(Operand::Uploaded)
+    upload_host_array(ctx, host.cast::<PyUntypedArray>()?).map(PyOperand::Uploaded)
 }
 
 /// The device array that `object` is or is copied to.
 pub(crate) fn require_array(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
     match require_operand(ctx, object)? {
-        Operand::Array(array) => Ok(array.array.clone()),
-        Operand::Uploaded(array) => Ok(array),
-        Operand::Scalar(scalar) => {
+        PyOperand::Array(array) => Ok(array.array.clone()),
+        PyOperand::Uploaded(array) => Ok(array),
+        PyOperand::Scalar(scalar) => {
             let py = object.py();
             let array = GpuArray::empty(ctx, &[], scalar.dtype(), Order::C).map_err(|error| array_error(py, error))?;
             array.fill(scalar).map_err(|error| array_error(py, error))?;
@@ -74,7 +74,7 @@ pub(crate) fn require_array(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) 
 }
 
 /// A device copy of a host array, in C order unless it is in Fortran order; waits.
-pub(crate) fn upload(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUntypedArray>) -> PyResult<GpuArray> {
+pub(crate) fn upload_host_array(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUntypedArray>) -> PyResult<GpuArray> {
     let py = host.py();
     let dtype = dtype_of_descr(&host.dtype())?;
     let order = if host.is_fortran_contiguous() && !host.is_c_contiguous() { Order::F } else { Order::C };
@@ -83,9 +83,9 @@ pub(crate) fn upload(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUntypedArray>) 
     } else {
         py.import("numpy")?.call_method1("ascontiguousarray", (host,))?
     };
-    let buffer = HostBuffer::of(&packed, "ary")?;
+    let buffer = HostBuffer::from_object(&packed, "ary")?;
     // SAFETY: the buffer outlives the copy.
-    let bytes = unsafe { buffer.bytes() };
+    let bytes = unsafe { buffer.as_bytes() };
     let shape = host.shape().to_vec();
     py.detach(|| {
         let array = GpuArray::empty(ctx, &shape, dtype, order)?;
@@ -97,12 +97,12 @@ pub(crate) fn upload(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUntypedArray>) 
 
 /// A Python or NumPy scalar; `None` for anything else.
 pub(crate) fn scalar_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
-    static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static NUMPY_GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if object.is_exact_instance_of::<PyFloat>() || object.is_exact_instance_of::<PyInt>() {
         return Ok(weak_scalar(object)?.map(Scalar::Weak));
     }
     let py = object.py();
-    if object.is_instance(GENERIC.import(py, "numpy", "generic")?)? {
+    if object.is_instance(NUMPY_GENERIC.import(py, "numpy", "generic")?)? {
         let descr = object.getattr("dtype")?.cast_into::<numpy::PyArrayDescr>()?;
         if descr.kind() == b'V' && descr.num() < 256 {
             return Ok(None);
@@ -136,10 +136,10 @@ fn weak_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 /// One element of `dtype` from a Python value: a number, or a record that NumPy converts.
 pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     let py = value.py();
-    let dtype = array.contents().array.dtype();
+    let dtype = array.current_state().array.dtype();
     if let Some(scalar) = scalar_of(value)? {
         if !matches!(dtype, rtcg::array::DType::Void(_)) {
-            let element: Element = scalar.to_element(dtype).map_err(|error| array_error(py, error))?;
+            let element: ScalarElement = scalar.to_element(dtype).map_err(|error| array_error(py, error))?;
             return Ok(Some(element.bytes().to_vec()));
         }
     } else if !matches!(dtype, rtcg::array::DType::Void(_)) {
@@ -155,7 +155,7 @@ pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResu
 /// A host array with an array's shape and dtype, uninitialised.
 pub(crate) fn host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
     let order = if order == Order::F { "F" } else { "C" };
-    let shape = pyo3::types::PyTuple::new(py, array.contents().array.shape())?;
+    let shape = pyo3::types::PyTuple::new(py, array.current_state().array.shape())?;
     py.import("numpy")?.call_method1("empty", (shape, array.descr(py)?, order))
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn optional_dtype(py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -
 /// NumPy's dtype of an array's elements.
 impl PyGpuArray {
     pub(crate) fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, numpy::PyArrayDescr>> {
-        let contents = self.contents();
+        let contents = self.current_state();
         match &contents.record {
             Some(descr) => Ok(descr.bind(py).clone()),
             None => numpy_descr(py, contents.array.dtype()),

@@ -4,7 +4,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::PyGpuArray;
-use super::operands::{Operand, operand_of};
+use super::operands::{PyOperand, operand_of};
 use crate::errors::array_error;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,18 +13,19 @@ use pyo3::types::PyTuple;
 use rtcg::array::{self, Arg, Op};
 
 /// `slf op other`, or `other op slf` when `reflected`; `NotImplemented` for what arrays do not combine with.
-fn binary<'py>(
+fn binary_operator<'py>(
     slf: &Bound<'py, PyGpuArray>,
     op: Op,
     other: &Bound<'py, PyAny>,
     reflected: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
-    let own = &slf.get().contents().array;
+    let own = &slf.get().current_state().array;
     let Some(other) = operand_of(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
     let compute = || {
-        let (x, y) = if reflected { (other.arg(), Arg::Array(own)) } else { (Arg::Array(own), other.arg()) };
-        array::binary(own.context(), op, x, y, None)
+        let (x, y) =
+            if reflected { (other.as_core_arg(), Arg::Array(own)) } else { (Arg::Array(own), other.as_core_arg()) };
+        array::binary_with_shortcuts(own.context(), op, x, y, None)
     };
     // Enqueueing is too short to let the interpreter go for.
     PyGpuArray::make_like(slf, compute)
@@ -33,48 +34,48 @@ fn binary<'py>(
 /// `slf op= other`. Returns to Python the array itself.
 fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = slf.py();
-    let own = &slf.get().contents().array;
+    let own = &slf.get().current_state().array;
     let Some(other) = operand_of(own.context(), other)? else {
         let kind = other.get_type().name()?;
         return Err(PyTypeError::new_err(format!("{} of a GPUArray in place with a {kind}", op.name())));
     };
-    array::binary(own.context(), op, Arg::Array(own), other.arg(), Some(own))
+    array::binary_with_shortcuts(own.context(), op, Arg::Array(own), other.as_core_arg(), Some(own))
         .map(drop)
         .map_err(|error| array_error(py, error))
 }
 
-fn unary<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
-    PyGpuArray::make_like(slf, || slf.get().contents().array.unary(op))
+fn unary_operator<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
+    PyGpuArray::make_like(slf, || slf.get().current_state().array.unary(op))
 }
 
-/// Both halves of `divmod`.
-fn divmod<'py>(
+/// Both halves of `divmod_operator`.
+fn divmod_operator<'py>(
     slf: &Bound<'py, PyGpuArray>,
     other: &Bound<'py, PyAny>,
     reflected: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let quotient = binary(slf, Op::FloorDivide, other, reflected)?;
+    let quotient = binary_operator(slf, Op::FloorDivide, other, reflected)?;
     if quotient.is(slf.py().NotImplemented()) {
         return Ok(quotient);
     }
-    let rest = binary(slf, Op::Remainder, other, reflected)?;
+    let rest = binary_operator(slf, Op::Remainder, other, reflected)?;
     Ok(PyTuple::new(slf.py(), [quotient, rest])?.into_any())
 }
 
-type Any<'py> = Bound<'py, PyAny>;
-type Slf<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+type BoundAny<'py> = Bound<'py, PyAny>;
+type SelfArray<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 macro_rules! operators {
     ($($forward:ident $reflected:ident $in_place:ident $op:ident;)*) => {
         #[pymethods]
         impl PyGpuArray {
             $(
-                fn $forward<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Any<'py>> {
-                    binary(slf, Op::$op, other, false)
+                fn $forward<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<BoundAny<'py>> {
+                    binary_operator(slf, Op::$op, other, false)
                 }
 
-                fn $reflected<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Any<'py>> {
-                    binary(slf, Op::$op, other, true)
+                fn $reflected<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<BoundAny<'py>> {
+                    binary_operator(slf, Op::$op, other, true)
                 }
 
                 fn $in_place(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -101,16 +102,20 @@ operators! {
 
 #[pymethods]
 impl PyGpuArray {
-    fn __pow__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, modulo: &Any<'py>) -> PyResult<Any<'py>> {
+    fn __pow__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>, modulo: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
         if !modulo.is_none() {
             return Err(PyTypeError::new_err("pow() of a GPUArray takes no third argument"));
         }
-        binary(slf, Op::Power, other, false)
+        binary_operator(slf, Op::Power, other, false)
     }
 
-    fn __rpow__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, modulo: &Any<'py>) -> PyResult<Any<'py>> {
+    fn __rpow__<'py>(
+        slf: SelfArray<'_, 'py>,
+        other: &BoundAny<'py>,
+        modulo: &BoundAny<'py>,
+    ) -> PyResult<BoundAny<'py>> {
         let _ = modulo;
-        binary(slf, Op::Power, other, true)
+        binary_operator(slf, Op::Power, other, true)
     }
 
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -118,31 +123,31 @@ impl PyGpuArray {
         in_place(slf, Op::Power, other)
     }
 
-    fn __divmod__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>) -> PyResult<Any<'py>> {
-        divmod(slf, other, false)
+    fn __divmod__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
+        divmod_operator(slf, other, false)
     }
 
-    fn __rdivmod__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>) -> PyResult<Any<'py>> {
-        divmod(slf, other, true)
+    fn __rdivmod__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
+        divmod_operator(slf, other, true)
     }
 
-    fn __neg__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        unary(slf, Op::Negative)
+    fn __neg__<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        unary_operator(slf, Op::Negative)
     }
 
-    fn __pos__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        unary(slf, Op::Positive)
+    fn __pos__<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        unary_operator(slf, Op::Positive)
     }
 
-    fn __invert__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        unary(slf, Op::Invert)
+    fn __invert__<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        unary_operator(slf, Op::Invert)
     }
 
-    fn __abs__<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        unary(slf, Op::Absolute)
+    fn __abs__<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        unary_operator(slf, Op::Absolute)
     }
 
-    fn __richcmp__<'py>(slf: Slf<'_, 'py>, other: &Any<'py>, op: CompareOp) -> PyResult<Any<'py>> {
+    fn __richcmp__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>, op: CompareOp) -> PyResult<BoundAny<'py>> {
         let op = match op {
             CompareOp::Lt => Op::Less,
             CompareOp::Le => Op::LessEqual,
@@ -151,12 +156,12 @@ impl PyGpuArray {
             CompareOp::Gt => Op::Greater,
             CompareOp::Ge => Op::GreaterEqual,
         };
-        binary(slf, op, other, false)
+        binary_operator(slf, op, other, false)
     }
 
     /// The only element's; waits.
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        match slf.get().contents().array.size() {
+        match slf.get().current_state().array.size() {
             1 => slf.get().item_object(slf.py())?.is_truthy(),
             0 => Err(PyValueError::new_err("The truth value of an empty array is ambiguous")),
             _ => Err(PyValueError::new_err(
@@ -186,24 +191,24 @@ pub(super) fn ufunc<'py>(
     })?;
     let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
     let ctx = match like {
-        Some(array) => array.get().contents().array.context().clone(),
+        Some(array) => array.get().current_state().array.context().clone(),
         None => super::context::array_context()?,
     };
     let dtype = super::operands::optional_dtype(py, dtype)?;
     let operands =
-        args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<Operand<'_>>>>()?;
-    let core: Vec<Arg<'_>> = operands.iter().map(Operand::arg).collect();
-    let target = out.map(|out| out.get().contents());
+        args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<PyOperand<'_>>>>()?;
+    let core: Vec<Arg<'_>> = operands.iter().map(PyOperand::as_core_arg).collect();
+    let target = out.map(|out| out.get().current_state());
     let options = array::OpOptions { out: target.as_deref().map(|target| &target.array), dtype };
     let compute = || match core.as_slice() {
-        [x, y] if dtype.is_none() => array::binary(&ctx, op, *x, *y, options.out),
-        _ => array::apply(&ctx, op, &core, options),
+        [x, y] if dtype.is_none() => array::binary_with_shortcuts(&ctx, op, *x, *y, options.out),
+        _ => array::apply_elementwise(&ctx, op, &core, options),
     };
     let result = like.map_or_else(compute, |like| PyGpuArray::in_memory_of(like, compute));
     let result = result.map_err(|error| array_error(py, error))?;
     match (out, like) {
         (Some(out), _) => Ok(out.clone().into_any()),
-        (None, Some(like)) => PyGpuArray::like(like, result),
-        (None, None) => Ok(Bound::new(py, PyGpuArray::wrap(result))?.into_any()),
+        (None, Some(like)) => PyGpuArray::new_like(like, result),
+        (None, None) => Ok(Bound::new(py, PyGpuArray::from_array(result))?.into_any()),
     }
 }

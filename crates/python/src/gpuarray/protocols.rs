@@ -35,7 +35,7 @@ impl PyGpuArray {
         inputs: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        dispatcher(slf.py(), "array_ufunc")?.call((ufunc, method, inputs), kwargs)
+        python_dispatcher(slf.py(), "array_ufunc")?.call((ufunc, method, inputs), kwargs)
     }
 
     fn __array_function__<'py>(
@@ -45,20 +45,20 @@ impl PyGpuArray {
         args: &Bound<'py, PyAny>,
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        dispatcher(slf.py(), "array_function")?.call1((func, types, args, kwargs))
+        python_dispatcher(slf.py(), "array_function")?.call1((func, types, args, kwargs))
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        dispatcher(slf.py(), "array_str")?.call1((slf,))
+        python_dispatcher(slf.py(), "array_str")?.call1((slf,))
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        dispatcher(slf.py(), "array_repr")?.call1((slf,))
+        python_dispatcher(slf.py(), "array_repr")?.call1((slf,))
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, format: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if slf.get().contents().array.ndim() == 0 {
+        if slf.get().current_state().array.ndim() == 0 {
             return slf.get().item_object(py)?.call_method1("__format__", (format,));
         }
         slf.str()?.call_method1("__format__", (format,))
@@ -82,6 +82,6 @@ impl PyGpuArray {
     }
 }
 
-fn dispatcher<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+fn python_dispatcher<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("rtcg._array_protocols")?.getattr(name)
 }

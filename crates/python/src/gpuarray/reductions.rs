@@ -5,15 +5,15 @@
 use super::operands::{optional_dtype, require_array, scalar_of};
 use super::transfer::in_stream;
 use super::views::axes_of;
-use super::{PyGpuArray, raise};
+use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use rtcg::array::{GpuArray, ReduceOptions, Reduction, Statistic};
+use rtcg::array::{GpuArray, ReduceOptions, ReductionOp, Statistic};
 
 enum ReductionKind {
-    Reduction(Reduction),
+    Reduction(ReductionOp),
     Statistic(Statistic),
     /// The widest distance of two elements.
     Range,
@@ -21,15 +21,15 @@ enum ReductionKind {
 
 fn kind_of(name: &str) -> PyResult<ReductionKind> {
     Ok(ReductionKind::Reduction(match name {
-        "sum" => Reduction::Sum,
-        "prod" => Reduction::Product,
-        "min" => Reduction::Minimum,
-        "max" => Reduction::Maximum,
-        "any" => Reduction::Any,
-        "all" => Reduction::All,
-        "argmin" => Reduction::ArgMinimum,
-        "argmax" => Reduction::ArgMaximum,
-        "count_nonzero" => Reduction::CountNonzero,
+        "sum" => ReductionOp::Sum,
+        "prod" => ReductionOp::Product,
+        "min" => ReductionOp::Minimum,
+        "max" => ReductionOp::Maximum,
+        "any" => ReductionOp::Any,
+        "all" => ReductionOp::All,
+        "argmin" => ReductionOp::ArgMinimum,
+        "argmax" => ReductionOp::ArgMaximum,
+        "count_nonzero" => ReductionOp::CountNonzero,
         "mean" => return Ok(ReductionKind::Statistic(Statistic::Mean)),
         "var" => return Ok(ReductionKind::Statistic(Statistic::Variance)),
         "std" => return Ok(ReductionKind::Statistic(Statistic::StandardDeviation)),
@@ -38,7 +38,7 @@ fn kind_of(name: &str) -> PyResult<ReductionKind> {
     }))
 }
 
-fn compute(
+fn compute_reduction(
     array: &GpuArray,
     what: &ReductionKind,
     ddof: f64,
@@ -46,11 +46,17 @@ fn compute(
 ) -> rtcg::array::Result<GpuArray> {
     match what {
         ReductionKind::Reduction(reduction) => array.reduce(*reduction, options),
-        ReductionKind::Statistic(statistic) => array.statistic(*statistic, ddof, options),
+        ReductionKind::Statistic(statistic) => array.reduce_statistic(*statistic, ddof, options),
         ReductionKind::Range => {
-            let high = array.reduce(Reduction::Maximum, options)?;
-            let low = array.reduce(Reduction::Minimum, ReduceOptions { out: None, ..options })?;
-            rtcg::array::binary(array.context(), rtcg::array::Op::Subtract, (&high).into(), (&low).into(), options.out)
+            let high = array.reduce(ReductionOp::Maximum, options)?;
+            let low = array.reduce(ReductionOp::Minimum, ReduceOptions { out: None, ..options })?;
+            rtcg::array::binary_with_shortcuts(
+                array.context(),
+                rtcg::array::Op::Subtract,
+                (&high).into(),
+                (&low).into(),
+                options.out,
+            )
         }
     }
 }
@@ -73,7 +79,7 @@ pub(super) fn reduce_array<'py>(
     allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let array = &a.get().contents().array;
+    let array = &a.get().current_state().array;
     let (what, axes, dtype) = (kind_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
     let counts_all =
         |mask: &Bound<'py, PyAny>| mask.is_none() || mask.cast::<PyBool>().is_ok_and(|mask| mask.is_true());
@@ -85,23 +91,23 @@ pub(super) fn reduce_array<'py>(
         Some(value) => scalar_of(value)?,
         None => None,
     };
-    let target = out.map(|out| out.get().contents());
+    let target = out.map(|out| out.get().current_state());
     let out_array = target.as_deref().map(|target| &target.array);
     let options =
         ReduceOptions { axes: axes.as_deref(), keepdims, dtype, out: out_array, mask: mask.as_ref(), initial };
     let given = allocator.filter(|allocator| !allocator.is_none()).map(|allocator| allocator.clone().unbind());
-    let own = a.get().contents();
+    let own = a.get().current_state();
     let source = given.as_ref().or(own.allocator.as_ref());
-    let compute = || PyGpuArray::in_memory_from(py, source, || compute(array, &what, ddof, options));
-    let result = raise(py, in_stream(stream, compute))?;
+    let compute = || PyGpuArray::in_memory_from(py, source, || compute_reduction(array, &what, ddof, options));
+    let result = to_py_result(py, in_stream(stream, compute))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
-        None => PyGpuArray::like(a, result),
+        None => PyGpuArray::new_like(a, result),
     }
 }
 
-type Any<'py> = Bound<'py, PyAny>;
-type Out<'a, 'py> = Option<&'a Bound<'py, PyGpuArray>>;
+type BoundAny<'py> = Bound<'py, PyAny>;
+type OutArray<'a, 'py> = Option<&'a Bound<'py, PyGpuArray>>;
 
 macro_rules! reductions {
     ($($name:ident $text:literal;)*) => {
@@ -112,14 +118,14 @@ macro_rules! reductions {
                 #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
                 fn $name<'py>(
                     slf: &Bound<'py, Self>,
-                    axis: Option<&Any<'py>>,
-                    dtype: Option<&Any<'py>>,
-                    out: Out<'_, 'py>,
+                    axis: Option<&BoundAny<'py>>,
+                    dtype: Option<&BoundAny<'py>>,
+                    out: OutArray<'_, 'py>,
                     keepdims: bool,
-                    initial: Option<&Any<'py>>,
-                    r#where: Option<&Any<'py>>,
+                    initial: Option<&BoundAny<'py>>,
+                    r#where: Option<&BoundAny<'py>>,
                     stream: Option<&Bound<'py, PyStream>>,
-                ) -> PyResult<Any<'py>> {
+                ) -> PyResult<BoundAny<'py>> {
                     reduce_array(slf, $text, axis, dtype, out, keepdims, initial, r#where, 0.0, stream, None)
                 }
             )*
@@ -142,14 +148,14 @@ macro_rules! selections {
                 #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
                 fn $name<'py>(
                     slf: &Bound<'py, Self>,
-                    axis: Option<&Any<'py>>,
-                    out: Out<'_, 'py>,
+                    axis: Option<&BoundAny<'py>>,
+                    out: OutArray<'_, 'py>,
                     keepdims: bool,
-                    initial: Option<&Any<'py>>,
-                    r#where: Option<&Any<'py>>,
+                    initial: Option<&BoundAny<'py>>,
+                    r#where: Option<&BoundAny<'py>>,
                     stream: Option<&Bound<'py, PyStream>>,
-                    allocator: Option<&Any<'py>>,
-                ) -> PyResult<Any<'py>> {
+                    allocator: Option<&BoundAny<'py>>,
+                ) -> PyResult<BoundAny<'py>> {
                     // Upstream's first argument of `any` and `all` is a stream.
                     if let Some(stream) = axis.and_then(|axis| axis.cast::<PyStream>().ok()) {
                         return reduce_array(slf, $text, None, None, out, keepdims, initial, r#where, 0.0, Some(stream), allocator);
@@ -175,14 +181,14 @@ impl PyGpuArray {
     #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn var<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<&Any<'py>>,
-        dtype: Option<&Any<'py>>,
-        out: Out<'_, 'py>,
+        axis: Option<&BoundAny<'py>>,
+        dtype: Option<&BoundAny<'py>>,
+        out: OutArray<'_, 'py>,
         ddof: f64,
         keepdims: bool,
-        r#where: Option<&Any<'py>>,
+        r#where: Option<&BoundAny<'py>>,
         correction: Option<f64>,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         reduce_array(slf, "var", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
@@ -190,34 +196,34 @@ impl PyGpuArray {
     #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn std<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<&Any<'py>>,
-        dtype: Option<&Any<'py>>,
-        out: Out<'_, 'py>,
+        axis: Option<&BoundAny<'py>>,
+        dtype: Option<&BoundAny<'py>>,
+        out: OutArray<'_, 'py>,
         ddof: f64,
         keepdims: bool,
-        r#where: Option<&Any<'py>>,
+        r#where: Option<&BoundAny<'py>>,
         correction: Option<f64>,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         reduce_array(slf, "std", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
     fn argmin<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<&Any<'py>>,
-        out: Out<'_, 'py>,
+        axis: Option<&BoundAny<'py>>,
+        out: OutArray<'_, 'py>,
         keepdims: bool,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         reduce_array(slf, "argmin", axis, None, out, keepdims, None, None, 0.0, None, None)
     }
 
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
     fn argmax<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<&Any<'py>>,
-        out: Out<'_, 'py>,
+        axis: Option<&BoundAny<'py>>,
+        out: OutArray<'_, 'py>,
         keepdims: bool,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         reduce_array(slf, "argmax", axis, None, out, keepdims, None, None, 0.0, None, None)
     }
 }

@@ -1,14 +1,14 @@
 //! Copies between host and device.
 
 use super::operands::host_like;
-use super::{PyGpuArray, raise};
+use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::{PyStream, stream_of};
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::array::{DType, Order, Tuple};
+use rtcg::array::{DType, Order, PythonTuple};
 
 /// Runs `body` with array operations in `stream`.
 pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
@@ -21,7 +21,8 @@ pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOn
 impl PyGpuArray {
     /// The index order of host copies: Fortran order only for arrays that are in it.
     fn host_order(&self) -> Order {
-        let fortran = self.contents().array.is_contiguous(Order::F) && !self.contents().array.is_contiguous(Order::C);
+        let fortran =
+            self.current_state().array.is_contiguous(Order::F) && !self.current_state().array.is_contiguous(Order::C);
         if fortran { Order::F } else { Order::C }
     }
 
@@ -34,14 +35,14 @@ impl PyGpuArray {
     }
 
     fn read_into(&self, py: Python<'_>, host: &Bound<'_, PyAny>, order: Order) -> PyResult<()> {
-        let buffer = HostBuffer::writable(host, "ary")?;
+        let buffer = HostBuffer::from_writable(host, "ary")?;
         // SAFETY: the buffer is writable and outlives the copy.
         let bytes = unsafe { buffer.bytes_mut() };
         let stream = rtcg::current_stream();
-        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.contents().array.read(bytes, order)));
+        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.current_state().array.read(bytes, order)));
         match crate::interrupt::take_raised() {
             Some(raised) => Err(raised),
-            None => raise(py, result),
+            None => to_py_result(py, result),
         }
     }
 
@@ -55,14 +56,14 @@ impl PyGpuArray {
         let numpy = py.import("numpy")?;
         let host = numpy.call_method1("asarray", (ary,))?.cast_into::<PyUntypedArray>()?;
         let own = self.descr(py)?;
-        let array = &self.contents().array;
+        let array = &self.current_state().array;
         let (shape, size) = (array.shape(), array.size());
         if host.len() != size {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {} and size {}; expected shape {} and size {size}",
-                Tuple(host.shape()),
+                PythonTuple(host.shape()),
                 host.len(),
-                Tuple(shape)
+                PythonTuple(shape)
             )));
         }
         if !host.dtype().is_equiv_to(&own) {
@@ -71,7 +72,8 @@ impl PyGpuArray {
         let shaped = if host.shape() == shape {
             host.into_any()
         } else {
-            let message = format!("ary has shape {}; it is reshaped to {}", Tuple(host.shape()), Tuple(shape));
+            let message =
+                format!("ary has shape {}; it is reshaped to {}", PythonTuple(host.shape()), PythonTuple(shape));
             let category = py.get_type::<PyUserWarning>();
             PyErr::warn(py, &category, &std::ffi::CString::new(message)?, 2)?;
             host.call_method1("reshape", (pyo3::types::PyTuple::new(py, shape)?,))?
@@ -82,12 +84,12 @@ impl PyGpuArray {
     }
 
     fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = ary.cast::<PyUntypedArray>().map_err(|_| no_array(ary))?;
-        if target.shape() != self.contents().array.shape() {
+        let target = ary.cast::<PyUntypedArray>().map_err(|_| not_an_array_error(ary))?;
+        if target.shape() != self.current_state().array.shape() {
             return Err(PyValueError::new_err(format!(
                 "ary has shape {}; expected {}",
-                Tuple(target.shape()),
-                Tuple(self.contents().array.shape())
+                PythonTuple(target.shape()),
+                PythonTuple(self.current_state().array.shape())
             )));
         }
         let own = self.descr(py)?;
@@ -112,11 +114,14 @@ impl PyGpuArray {
         let _ = async_;
         let order = self.host_order();
         let host = self.host_in_order(py, ary, order)?;
-        let buffer = HostBuffer::of(&host, "ary")?;
+        let buffer = HostBuffer::from_object(&host, "ary")?;
         // SAFETY: the buffer outlives the copy.
-        let bytes = unsafe { buffer.bytes() };
+        let bytes = unsafe { buffer.as_bytes() };
         let stream = stream_of(stream.as_ref()).cloned();
-        raise(py, py.detach(|| rtcg::in_stream(stream.as_ref(), || self.contents().array.write(bytes, order))))
+        to_py_result(
+            py,
+            py.detach(|| rtcg::in_stream(stream.as_ref(), || self.current_state().array.write(bytes, order))),
+        )
     }
 
     #[pyo3(signature = (ary, stream = None))]
@@ -155,7 +160,7 @@ impl PyGpuArray {
             if !pagelocked {
                 return self.to_host(py);
             }
-            let shape = pyo3::types::PyTuple::new(py, self.contents().array.shape())?;
+            let shape = pyo3::types::PyTuple::new(py, self.current_state().array.shape())?;
             let letter = if order == Order::F { "F" } else { "C" };
             let args = (shape, self.descr(py)?, letter);
             let host = py.import("rtcg.driver")?.call_method1("pagelocked_empty", args)?;
@@ -179,16 +184,18 @@ impl PyGpuArray {
     fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, pyo3::types::PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if args.is_empty() {
-            if slf.get().contents().array.size() != 1 {
+            if slf.get().current_state().array.size() != 1 {
                 return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
             }
             return slf.get().item_object(py);
         }
         let (index, source) = match args.get_item(0)? {
             // One number counts elements in C order.
-            flat if args.len() == 1 && !flat.is_instance_of::<pyo3::types::PyTuple>() => {
-                (flat, Bound::new(py, Self::wrap(raise(py, slf.get().contents().array.ravel(Order::C))?))?.into_any())
-            }
+            flat if args.len() == 1 && !flat.is_instance_of::<pyo3::types::PyTuple>() => (
+                flat,
+                Bound::new(py, Self::from_array(to_py_result(py, slf.get().current_state().array.ravel(Order::C))?))?
+                    .into_any(),
+            ),
             index if args.len() == 1 => (index, slf.clone().into_any()),
             _ => (args.clone().into_any(), slf.clone().into_any()),
         };
@@ -201,35 +208,35 @@ impl PyGpuArray {
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().get_type::<pyo3::types::PyFloat>().call1((single(slf)?,))
+        slf.py().get_type::<pyo3::types::PyFloat>().call1((single_element(slf)?,))
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().get_type::<pyo3::types::PyInt>().call1((single(slf)?,))
+        slf.py().get_type::<pyo3::types::PyInt>().call1((single_element(slf)?,))
     }
 
     fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.get_type::<pyo3::types::PyComplex>().call1((single(slf)?,))
+        py.get_type::<pyo3::types::PyComplex>().call1((single_element(slf)?,))
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let dtype = slf.get().contents().array.dtype();
-        if dtype == DType::Bool || !dtype.is_integral() || slf.get().contents().array.ndim() != 0 {
+        let dtype = slf.get().current_state().array.dtype();
+        if dtype == DType::Bool || !dtype.is_integral() || slf.get().current_state().array.ndim() != 0 {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
         }
-        single(slf)?.call_method0("__index__")
+        single_element(slf)?.call_method0("__index__")
     }
 }
 
-fn single<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAny>> {
-    if slf.get().contents().array.size() == 1 {
+fn single_element<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAny>> {
+    if slf.get().current_state().array.size() == 1 {
         return slf.get().item_object(slf.py());
     }
     Err(PyTypeError::new_err("only length-1 arrays can be converted to Python scalars"))
 }
 
-fn no_array(ary: &Bound<'_, PyAny>) -> PyErr {
+fn not_an_array_error(ary: &Bound<'_, PyAny>) -> PyErr {
     match ary.repr() {
         Ok(shown) => PyTypeError::new_err(format!("ary is {shown}; expected a NumPy array")),
         Err(error) => error,

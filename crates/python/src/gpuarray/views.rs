@@ -1,14 +1,14 @@
 //! Methods that give other views of the same memory.
 
 use super::dtypes::{descr_of, dtype_of_descr};
-use super::{PyGpuArray, order_of, raise};
+use super::{PyGpuArray, parse_order, to_py_result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{GpuArray, Op, Order};
 
 /// Integers given one by one or as one sequence; `None` for nothing or `None`.
-pub(super) fn integers(args: &Bound<'_, PyTuple>) -> PyResult<Option<Vec<isize>>> {
+pub(super) fn integer_arguments(args: &Bound<'_, PyTuple>) -> PyResult<Option<Vec<isize>>> {
     match args.len() {
         0 => Ok(None),
         1 => {
@@ -37,7 +37,7 @@ pub(super) fn axes_of(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<is
 }
 
 fn as_view<'py>(slf: &Bound<'py, PyGpuArray>, view: rtcg::array::Result<GpuArray>) -> PyResult<Bound<'py, PyAny>> {
-    PyGpuArray::view_of(slf, raise(slf.py(), view)?, None)
+    PyGpuArray::view_of(slf, to_py_result(slf.py(), view)?, None)
 }
 
 /// A view of `slf` if the memory is shared, else an array of its own.
@@ -45,32 +45,32 @@ fn as_view_or_copy<'py>(
     slf: &Bound<'py, PyGpuArray>,
     make: impl FnOnce() -> rtcg::array::Result<GpuArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let made = raise(slf.py(), PyGpuArray::in_memory_of(slf, make))?;
-    let shared = match (made.buffer(), slf.get().contents().array.buffer()) {
+    let made = to_py_result(slf.py(), PyGpuArray::in_memory_of(slf, make))?;
+    let shared = match (made.buffer(), slf.get().current_state().array.buffer()) {
         (Some(a), Some(b)) => std::sync::Arc::ptr_eq(a, b),
         _ => true,
     };
-    if shared { PyGpuArray::view_of(slf, made, None) } else { PyGpuArray::like(slf, made) }
+    if shared { PyGpuArray::view_of(slf, made, None) } else { PyGpuArray::new_like(slf, made) }
 }
 
-type Any<'py> = Bound<'py, PyAny>;
-type Slf<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+type BoundAny<'py> = Bound<'py, PyAny>;
+type SelfArray<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 #[pymethods]
 impl PyGpuArray {
     #[pyo3(signature = (*shape, **kwargs))]
     fn reshape<'py>(
-        slf: Slf<'_, 'py>,
+        slf: SelfArray<'_, 'py>,
         shape: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         let mut order = Order::C;
         for (key, value) in kwargs.into_iter().flatten() {
             match key.extract::<String>()?.as_str() {
                 "order" => {
                     let letter = value.extract::<String>()?;
-                    let fortran = slf.get().contents().array.is_contiguous(Order::F)
-                        && !slf.get().contents().array.is_contiguous(Order::C);
+                    let fortran = slf.get().current_state().array.is_contiguous(Order::F)
+                        && !slf.get().current_state().array.is_contiguous(Order::C);
                     order = match letter.as_str() {
                         "A" => {
                             if fortran {
@@ -79,7 +79,7 @@ impl PyGpuArray {
                                 Order::C
                             }
                         }
-                        other => order_of(other)?,
+                        other => parse_order(other)?,
                     };
                 }
                 "copy" if value.is_none() || !value.is_truthy()? => {}
@@ -90,8 +90,8 @@ impl PyGpuArray {
                 }
             }
         }
-        let shape = integers(shape)?.unwrap_or_default();
-        let array = &slf.get().contents().array;
+        let shape = integer_arguments(shape)?.unwrap_or_default();
+        let array = &slf.get().current_state().array;
         as_view_or_copy(slf, || {
             let reshaped = array.reshape(&shape, order)?;
             // As upstream, what is contiguous comes out contiguous in `order`.
@@ -101,126 +101,141 @@ impl PyGpuArray {
     }
 
     #[pyo3(signature = (order = "C"))]
-    fn ravel<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
-        let order = order_of(order)?;
-        as_view_or_copy(slf, || slf.get().contents().array.ravel(order))
+    fn ravel<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
+        let order = parse_order(order)?;
+        as_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
     }
 
     #[pyo3(signature = (order = "C"))]
-    fn flatten<'py>(slf: Slf<'_, 'py>, order: &str) -> PyResult<Any<'py>> {
-        let order = order_of(order)?;
-        let array = &slf.get().contents().array;
+    fn flatten<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
+        let order = parse_order(order)?;
+        let array = &slf.get().current_state().array;
         PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
     }
 
     #[pyo3(signature = (*args, axes = None))]
-    fn transpose<'py>(slf: Slf<'_, 'py>, args: &Bound<'py, PyTuple>, axes: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+    fn transpose<'py>(
+        slf: SelfArray<'_, 'py>,
+        args: &Bound<'py, PyTuple>,
+        axes: Option<&BoundAny<'py>>,
+    ) -> PyResult<BoundAny<'py>> {
         let axes = match axes {
             Some(_) if !args.is_empty() => return Err(PyTypeError::new_err("transpose() got axes twice")),
             Some(axes) => axes_of(Some(axes))?,
-            None => integers(args)?,
+            None => integer_arguments(args)?,
         };
-        as_view(slf, slf.get().contents().array.transpose(axes.as_deref()))
+        as_view(slf, slf.get().current_state().array.transpose(axes.as_deref()))
     }
 
     #[getter(T)]
-    fn transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().contents().array.transpose(None))
+    fn transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        as_view(slf, slf.get().current_state().array.transpose(None))
     }
 
     #[getter(mT)]
-    fn matrix_transposed<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        if slf.get().contents().array.ndim() < 2 {
+    fn matrix_transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        if slf.get().current_state().array.ndim() < 2 {
             return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
         }
-        as_view(slf, slf.get().contents().array.swapaxes(-1, -2))
+        as_view(slf, slf.get().current_state().array.swapaxes(-1, -2))
     }
 
-    fn swapaxes<'py>(slf: Slf<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().contents().array.swapaxes(axis1, axis2))
+    fn swapaxes<'py>(slf: SelfArray<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
+        as_view(slf, slf.get().current_state().array.swapaxes(axis1, axis2))
     }
 
     #[pyo3(signature = (axis = None))]
-    fn squeeze<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+    fn squeeze<'py>(slf: SelfArray<'_, 'py>, axis: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
         let axes = axes_of(axis)?;
-        as_view(slf, slf.get().contents().array.squeeze(axes.as_deref()))
+        as_view(slf, slf.get().current_state().array.squeeze(axes.as_deref()))
     }
 
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1))]
-    fn diagonal<'py>(slf: Slf<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().contents().array.diagonal(offset, axis1, axis2))
+    fn diagonal<'py>(slf: SelfArray<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
+        as_view(slf, slf.get().current_state().array.diagonal(offset, axis1, axis2))
     }
 
     /// `numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions.
-    fn _expand_dims<'py>(slf: Slf<'_, 'py>, axis: &Any<'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().contents().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
+    fn _expand_dims<'py>(slf: SelfArray<'_, 'py>, axis: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
+        as_view(slf, slf.get().current_state().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
     }
 
-    fn _moveaxis<'py>(slf: Slf<'_, 'py>, source: &Any<'py>, destination: &Any<'py>) -> PyResult<Any<'py>> {
+    fn _moveaxis<'py>(
+        slf: SelfArray<'_, 'py>,
+        source: &BoundAny<'py>,
+        destination: &BoundAny<'py>,
+    ) -> PyResult<BoundAny<'py>> {
         let (source, destination) = (axes_of(Some(source))?, axes_of(Some(destination))?);
-        as_view(slf, slf.get().contents().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()))
+        as_view(
+            slf,
+            slf.get().current_state().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()),
+        )
     }
 
-    fn _flip<'py>(slf: Slf<'_, 'py>, axis: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+    fn _flip<'py>(slf: SelfArray<'_, 'py>, axis: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
         let axes = axes_of(axis)?;
-        as_view(slf, slf.get().contents().array.flip(axes.as_deref()))
+        as_view(slf, slf.get().current_state().array.flip(axes.as_deref()))
     }
 
-    fn _broadcast_to<'py>(slf: Slf<'_, 'py>, shape: &Any<'py>) -> PyResult<Any<'py>> {
-        as_view(slf, slf.get().contents().array.broadcast_to(&super::operands::shape_of(shape)?))
+    fn _broadcast_to<'py>(slf: SelfArray<'_, 'py>, shape: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
+        as_view(slf, slf.get().current_state().array.broadcast_to(&super::operands::shape_of(shape)?))
     }
 
     /// The same bytes as elements of another dtype.
     #[pyo3(signature = (dtype = None))]
-    fn view<'py>(slf: Slf<'_, 'py>, dtype: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+    fn view<'py>(slf: SelfArray<'_, 'py>, dtype: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
         let py = slf.py();
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
-            return as_view(slf, Ok(slf.get().contents().array.clone()));
+            return as_view(slf, Ok(slf.get().current_state().array.clone()));
         };
         let descr = descr_of(py, dtype)?;
-        let view = raise(py, slf.get().contents().array.view_as(dtype_of_descr(&descr)?))?;
+        let view = to_py_result(py, slf.get().current_state().array.view_as(dtype_of_descr(&descr)?))?;
         PyGpuArray::view_of(slf, view, Some(descr))
     }
 
     /// Binds to a texture reference of its dtype; the offset in elements.
     #[pyo3(signature = (texref, allow_offset = false))]
-    fn bind_to_texref<'py>(slf: Slf<'_, 'py>, texref: &Any<'py>, allow_offset: bool) -> PyResult<Any<'py>> {
+    fn bind_to_texref<'py>(
+        slf: SelfArray<'_, 'py>,
+        texref: &BoundAny<'py>,
+        allow_offset: bool,
+    ) -> PyResult<BoundAny<'py>> {
         slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
     }
 
     /// Binds to a texture reference and sets its format; the offset in elements.
     #[pyo3(signature = (texref, channels = 1, allow_double_hack = false, allow_complex_hack = false, allow_offset = false))]
     fn bind_to_texref_ext<'py>(
-        slf: Slf<'_, 'py>,
-        texref: &Any<'py>,
+        slf: SelfArray<'_, 'py>,
+        texref: &BoundAny<'py>,
         channels: i32,
         allow_double_hack: bool,
         allow_complex_hack: bool,
         allow_offset: bool,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         let arguments = (slf, texref, channels, allow_double_hack, allow_complex_hack, allow_offset);
         slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
     }
 
     /// A contiguous copy of the real parts; of arrays that are not complex the array itself.
     #[getter]
-    fn real<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        if !slf.get().contents().array.dtype().is_complex() {
+    fn real<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        if !slf.get().current_state().array.dtype().is_complex() {
             return Ok(slf.clone().into_any());
         }
-        PyGpuArray::make_like(slf, || slf.get().contents().array.real().copy(None))
+        PyGpuArray::make_like(slf, || slf.get().current_state().array.real().copy(None))
     }
 
     /// The imaginary parts, as `real`; zeros for arrays that are not complex.
     #[getter]
-    fn imag<'py>(slf: Slf<'_, 'py>) -> PyResult<Any<'py>> {
-        match slf.get().contents().array.imag() {
+    fn imag<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        match slf.get().current_state().array.imag() {
             Some(parts) => PyGpuArray::make_like(slf, || parts.copy(None)),
             None => {
-                let array = &slf.get().contents().array;
+                let array = &slf.get().current_state().array;
                 PyGpuArray::make_like(slf, || {
                     let new = array.empty_like(array.dtype())?;
-                    new.clear()?;
+                    new.memset_zero()?;
                     Ok(new)
                 })
             }
@@ -228,22 +243,22 @@ impl PyGpuArray {
     }
 
     #[pyo3(signature = (out = None))]
-    fn conj<'py>(slf: Slf<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<Any<'py>> {
-        let array = &slf.get().contents().array;
+    fn conj<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
+        let array = &slf.get().current_state().array;
         if !array.dtype().is_complex() && out.is_none() {
             return Ok(slf.clone().into_any());
         }
-        let target = out.map(|out| out.get().contents());
+        let target = out.map(|out| out.get().current_state());
         let options = rtcg::array::OpOptions { out: target.as_deref().map(|target| &target.array), dtype: None };
-        let conjugate = || rtcg::array::apply(array.context(), Op::Conjugate, &[array.into()], options);
+        let conjugate = || rtcg::array::apply_elementwise(array.context(), Op::Conjugate, &[array.into()], options);
         match out {
-            Some(out) => raise(slf.py(), conjugate()).map(|_| out.clone().into_any()),
+            Some(out) => to_py_result(slf.py(), conjugate()).map(|_| out.clone().into_any()),
             None => PyGpuArray::make_like(slf, conjugate),
         }
     }
 
     #[pyo3(signature = (out = None))]
-    fn conjugate<'py>(slf: Slf<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<Any<'py>> {
+    fn conjugate<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
         Self::conj(slf, out)
     }
 }

@@ -1,9 +1,9 @@
 //! Prints what this installation of rtcg offers; `--attributes` and `--functions` print more.
 
-use rtcg::info::{Details, report};
+use rtcg::info::{ReportDetails, info_report};
 
 fn main() {
-    let mut details = Details::default();
+    let mut details = ReportDetails::default();
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--attributes" => details.attributes = true,
@@ -16,5 +16,5 @@ fn main() {
     }
     // The report itself says which devices are virtual.
     rtcg::driver::set_notice_hook(|_| ());
-    print!("{}", report(details));
+    print!("{}", info_report(details));
 }

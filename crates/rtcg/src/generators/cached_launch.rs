@@ -48,7 +48,7 @@ pub struct CachedLaunch {
     pub(super) kernel: Arc<CompiledKernel>,
     pub(super) blocks: u32,
     pub(super) packed: SmallVec<[u8; 128]>,
-    /// Where the arguments of the call are in `packed`.
+    /// Where the arguments of the call are in `packed_arguments`.
     pub(super) places: SmallVec<[usize; 8]>,
     /// Those whose addresses decide about the form.
     pub(super) dense: DenseArrays,
@@ -77,13 +77,13 @@ impl CachedLaunch {
 
     /// The packed arguments of the call, and where each begins; to be overwritten by those of the next.
     #[inline]
-    pub fn packed(&self) -> (SmallVec<[u8; 256]>, &[usize]) {
+    pub fn packed_arguments(&self) -> (SmallVec<[u8; 256]>, &[usize]) {
         (SmallVec::from_slice(&self.packed), &self.places)
     }
 
-    /// Whether a call with the addresses in `packed` is of this call's form.
+    /// Whether a call with the addresses in `packed_arguments` is of this call's form.
     #[inline]
-    pub fn fits(&self, packed: &[u8]) -> bool {
+    pub fn fits_alignment(&self, packed: &[u8]) -> bool {
         let address = |at: usize| {
             let bytes = packed[self.places[at]..].first_chunk().copied();
             bytes.map_or(0, u64::from_ne_bytes)

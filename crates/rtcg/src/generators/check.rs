@@ -3,11 +3,11 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, converted, wrong, wrong_type};
+use crate::generators::operand::{ArrayView, Value, argument_error, convert_scalar, wrong_type};
 use crate::signatures::{number_of_ctype, types_are_checked};
-use rtcg_codegen::carg::Argument;
+use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::snippet::ElementUse;
-use rtcg_driver::memory::unreachable_owner;
+use rtcg_driver::memory::inaccessible_owner_device;
 
 /// Number and kinds of the arguments, and the types and sizes of their elements.
 pub(crate) fn check_arguments(
@@ -39,7 +39,7 @@ pub(crate) fn check_arguments(
                 return wrong_type(&a.name, format_args!("has {} bytes; '{}' has {size}", bytes.len(), a.declarator()));
             }
             Value::Bytes(_) => {}
-            Value::Number(bytes, number) => converted(bytes, *number, a).map(drop)?,
+            Value::Number(bytes, number) => convert_scalar(bytes, *number, a).map(drop)?,
         }
     }
     Ok(())
@@ -68,7 +68,7 @@ fn check_elements(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -
 
 /// Arrays must be in memory that kernels of `ctx` can access. The driver is queried only for memory of another context.
 pub(crate) fn check_accessible(ctx: &Context, declared: &[Argument], args: &[Value<'_>]) -> Result<()> {
-    let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.array()?, a)));
+    let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.as_array()?, a)));
     for (view, a) in arrays {
         check_array(ctx, &a.name, view)?;
     }
@@ -83,12 +83,12 @@ pub(crate) fn check_array(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Re
 
 #[cold]
 fn check_foreign(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
-    if view.size() == 0 {
+    if view.n_elements() == 0 {
         return Ok(());
     }
-    match unreachable_owner(ctx.driver(), view.ptr) {
+    match inaccessible_owner_device(ctx.driver(), view.ptr) {
         None => Ok(()),
-        Some(owner) => Err(wrong(
+        Some(owner) => Err(argument_error(
             name,
             format_args!(
                 "lies in memory of {}, which kernels of {} cannot reach; expected an array of the current context, \

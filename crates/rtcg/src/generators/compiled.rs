@@ -22,7 +22,12 @@ impl CompileSettings {
     ///
     /// # Errors
     /// A compile error shows the lines of the snippets that it speaks of.
-    pub(crate) fn load(&self, ctx: &Context, source: &str, snippets: &[(&str, &str)]) -> Result<crate::Module> {
+    pub(crate) fn compile_and_load(
+        &self,
+        ctx: &Context,
+        source: &str,
+        snippets: &[(&str, &str)],
+    ) -> Result<crate::Module> {
         let mut request = CompileRequest::new(source, target_of(&ctx.device())?);
         if let Some(options) = &self.options {
             request.options.clone_from(options);
@@ -57,7 +62,7 @@ impl CompiledKernel {
     }
 
     /// Blocks for `items` threads' worth of work, at most `waves` times what the device holds.
-    pub(crate) fn blocks(&self, items: usize, waves: usize) -> u32 {
+    pub(crate) fn blocks_for_items(&self, items: usize, waves: usize) -> u32 {
         items.div_ceil(self.block as usize).clamp(1, self.resident * waves).min(i32::MAX as usize) as u32
     }
 
@@ -100,9 +105,9 @@ impl CompiledKernel {
 
 /// Compiled forms by context and key; each is compiled once. There are few of them, so that looking at
 /// each is quicker than a hash of key and context.
-pub(crate) struct PerContext<K, V>(Mutex<Vec<Form<K, V>>>);
+pub(crate) struct PerContext<K, V>(Mutex<Vec<CompiledForms<K, V>>>);
 
-struct Form<K, V> {
+struct CompiledForms<K, V> {
     ctx: Context,
     key: K,
     made: Arc<V>,
@@ -123,8 +128,8 @@ impl<K, V> std::fmt::Debug for PerContext<K, V> {
 impl<K: Eq + Clone, V> PerContext<K, V> {
     /// What `make` made for this context and key, now or before. Entries of contexts that were destroyed are
     /// dropped when a new one comes.
-    pub(crate) fn get(&self, ctx: &Context, key: &K, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
-        let find = |forms: &[Form<K, V>]| {
+    pub(crate) fn get_or_make(&self, ctx: &Context, key: &K, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
+        let find = |forms: &[CompiledForms<K, V>]| {
             forms.iter().find(|form| form.key == *key && form.ctx == *ctx).map(|form| form.made.clone())
         };
         if let Some(found) = find(&self.lock()) {
@@ -135,7 +140,7 @@ impl<K: Eq + Clone, V> PerContext<K, V> {
         let mut forms = self.lock();
         let gone = forms.extract_if(.., |form| !form.ctx.driver().is_alive()).collect::<Vec<_>>();
         let made = find(&forms).unwrap_or_else(|| {
-            forms.push(Form { ctx: ctx.clone(), key: key.clone(), made: made.clone() });
+            forms.push(CompiledForms { ctx: ctx.clone(), key: key.clone(), made: made.clone() });
             made
         });
         drop(forms);
@@ -143,7 +148,7 @@ impl<K: Eq + Clone, V> PerContext<K, V> {
         Ok(made)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Form<K, V>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<CompiledForms<K, V>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,18 +9,18 @@ use crate::error::Result;
 use crate::generators::compiled::{CompileSettings, PerContext};
 use crate::generators::elementwise::{Elementwise, IndexRange};
 use crate::generators::operand::{ArrayView, Value};
-use rtcg_codegen::carg::{Argument, CType, Form};
-use rtcg_codegen::pointwise::Pointwise;
+use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
+use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_driver::Stream;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-static POOLS: LazyLock<PerContext<(), DeviceMemoryPool>> = LazyLock::new(PerContext::default);
+static COPY_POOLS: LazyLock<PerContext<(), DeviceMemoryPool>> = LazyLock::new(PerContext::default);
 
 /// Copying kernels by the bytes of a word and the words of an element.
-type Copiers = Mutex<HashMap<(usize, usize), Arc<Elementwise>>>;
-static COPIERS: LazyLock<Copiers> = LazyLock::new(Copiers::default);
+type CopyKernels = Mutex<HashMap<(usize, usize), Arc<Elementwise>>>;
+static COPY_KERNELS: LazyLock<CopyKernels> = LazyLock::new(CopyKernels::default);
 
 /// Whether a kernel can index the array as it lies.
 pub(crate) fn is_dense(view: &ArrayView<'_>) -> bool {
@@ -28,15 +28,15 @@ pub(crate) fn is_dense(view: &ArrayView<'_>) -> bool {
 }
 
 /// A contiguous copy of an array.
-struct Copy {
+struct DenseCopy {
     memory: PooledDeviceAllocation,
     strides: Vec<isize>,
 }
 
-impl Copy {
-    fn of(ctx: &Context, view: &ArrayView<'_>, stream: Option<&Stream>) -> Result<Self> {
-        let pool = POOLS.get(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
-        let nbytes = view.size() * view.itemsize;
+impl DenseCopy {
+    fn new_copy(ctx: &Context, view: &ArrayView<'_>, stream: Option<&Stream>) -> Result<Self> {
+        let pool = COPY_POOLS.get_or_make(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
+        let nbytes = view.n_elements() * view.itemsize;
         let memory = ctx.enter(|| pool.allocate(nbytes, stream))?;
         memory.used_in(stream);
         let mut strides = vec![0; view.shape.len()];
@@ -46,39 +46,43 @@ impl Copy {
             step *= length as isize;
         }
         let copy = Self { memory, strides };
-        elements(ctx, &copy.view(view), view, stream)?;
+        copy_elements(ctx, &copy.view_as(view), view, stream)?;
         Ok(copy)
     }
 
-    fn view<'a>(&'a self, of: &ArrayView<'a>) -> ArrayView<'a> {
+    fn view_as<'a>(&'a self, of: &ArrayView<'a>) -> ArrayView<'a> {
         ArrayView { ptr: self.memory.ptr(), strides: &self.strides, ..*of }
     }
 }
 
 /// Copies all elements between arrays of one shape.
-fn elements(ctx: &Context, to: &ArrayView<'_>, from: &ArrayView<'_>, stream: Option<&Stream>) -> Result<()> {
+fn copy_elements(ctx: &Context, to: &ArrayView<'_>, from: &ArrayView<'_>, stream: Option<&Stream>) -> Result<()> {
     let strides = to.strides.iter().chain(from.strides).fold(0, |bits, &stride| bits | stride as u64);
     let bits = to.ptr | from.ptr | strides | to.itemsize as u64;
     let word = 1 << bits.trailing_zeros().min(3);
-    let copier = copier(word, to.itemsize / word);
+    let copier = copy_kernel(word, to.itemsize / word);
     // SAFETY: both arrays have the shape, and their memory is used in the order of the stream.
     unsafe { copier.launch(ctx, &[Value::Array(*to), Value::Array(*from)], IndexRange::All, stream) }
 }
 
-fn copier(word: usize, words: usize) -> Arc<Elementwise> {
-    let mut known = COPIERS.lock().unwrap_or_else(PoisonError::into_inner);
+fn copy_kernel(word: usize, words: usize) -> Arc<Elementwise> {
+    let mut known = COPY_KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {
         let name = ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"][word.ilog2() as usize];
-        let ctype =
-            CType { name: "rtcg_item".into(), form: Form::Registered(u32::MAX), itemsize: word * words, align: word };
+        let ctype = CType {
+            name: "rtcg_item".into(),
+            form: CTypeForm::Registered(u32::MAX),
+            itemsize: word * words,
+            align: word,
+        };
         let argument =
             |name: &str, is_const| Argument { name: name.into(), ctype: ctype.clone(), is_vector: true, is_const };
-        let spec = Pointwise {
+        let spec = ElementwiseSnippet {
             name: "rtcg_stage".into(),
             arguments: vec![argument("to", false), argument("from", true)],
             operation: "to[i] = from[i]".into(),
             preamble: format!("struct rtcg_item {{ {name} words[{words}]; }};"),
-            ..Pointwise::default()
+            ..ElementwiseSnippet::default()
         };
         Arc::new(Elementwise::new(spec, CompileSettings { options: Some(Vec::new()), keep: false }))
     };
@@ -87,16 +91,16 @@ fn copier(word: usize, words: usize) -> Arc<Elementwise> {
 
 /// Calls `body` with contiguous arrays in place of those with gaps. Those at which `is_written` holds are copied back.
 /// One array that is given twice has one copy.
-pub(crate) fn run(
+pub(crate) fn run_with_dense_copies(
     ctx: &Context,
     args: &[Value<'_>],
     is_written: impl Fn(usize) -> bool,
     stream: Option<&Stream>,
     body: impl FnOnce(&[Value<'_>]) -> Result<()>,
 ) -> Result<()> {
-    let mut copies: Vec<(ArrayView<'_>, Copy, bool)> = Vec::new();
+    let mut copies: Vec<(ArrayView<'_>, DenseCopy, bool)> = Vec::new();
     let mut places = vec![None; args.len()];
-    for (at, view) in args.iter().enumerate().filter_map(|(at, value)| Some((at, value.array()?))) {
+    for (at, view) in args.iter().enumerate().filter_map(|(at, value)| Some((at, value.as_array()?))) {
         if is_dense(view) {
             continue;
         }
@@ -104,7 +108,7 @@ pub(crate) fn run(
         let place = match known {
             Some(place) => place,
             None => {
-                copies.push((*view, Copy::of(ctx, view, stream)?, false));
+                copies.push((*view, DenseCopy::new_copy(ctx, view, stream)?, false));
                 copies.len() - 1
             }
         };
@@ -115,30 +119,30 @@ pub(crate) fn run(
         .iter()
         .zip(&places)
         .map(|(value, place)| match place {
-            Some(place) => Value::Array(copies[*place].1.view(&copies[*place].0)),
+            Some(place) => Value::Array(copies[*place].1.view_as(&copies[*place].0)),
             None => *value,
         })
         .collect();
     body(&dense)?;
     for (view, copy, _) in copies.iter().filter(|(.., written)| *written) {
-        elements(ctx, view, &copy.view(view), stream)?;
+        copy_elements(ctx, view, &copy.view_as(view), stream)?;
     }
     Ok(())
 }
 
-/// [`run`] of one array that is written.
+/// [`run_with_dense_copies`] of one array that is written.
 pub(crate) fn run_one(
     ctx: &Context,
     out: &ArrayView<'_>,
     stream: Option<&Stream>,
     body: impl FnOnce(&ArrayView<'_>) -> Result<()>,
 ) -> Result<()> {
-    run(
+    run_with_dense_copies(
         ctx,
         &[Value::Array(*out)],
         |_| true,
         stream,
-        |args| match args[0].array() {
+        |args| match args[0].as_array() {
             Some(view) => body(view),
             None => body(out),
         },

@@ -10,10 +10,10 @@ use crate::generators::check::{check_accessible, check_arguments};
 use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, record_uses, wrong};
-use rtcg_array::Tuple;
-use rtcg_codegen::carg::{Argument, TypeRegistry, parse_arguments};
-use rtcg_codegen::pointwise::{self, Access, BLOCK_THREADS, Pointwise};
+use crate::generators::operand::{ArrayView, Value, argument_error, broadcast_shape, join_axes, record_uses};
+use rtcg_array::PythonTuple;
+use rtcg_codegen::c_declarations::{Argument, TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingMode};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{PackedArgs, Stream};
 use smallvec::SmallVec;
@@ -41,29 +41,29 @@ const MAX_WAVES: usize = 1024;
 /// An elementwise kernel. Cheap to call again: each form is compiled once per context.
 #[derive(Debug)]
 pub struct Elementwise {
-    spec: Pointwise,
+    spec: ElementwiseSnippet,
     settings: CompileSettings,
     uses: Vec<ElementUse>,
     pack_size: usize,
     can_substitute_arrays: bool,
     allows_aliasing: bool,
-    forms: PerContext<Access, CompiledKernel>,
+    forms: PerContext<IndexingMode, CompiledKernel>,
 }
 
 /// How a call's arrays are addressed.
-struct Plan {
+struct ElementwisePlan {
     n: usize,
-    access: Access,
+    access: IndexingMode,
     /// The structure of the strided form.
     layout: Vec<u8>,
     /// The arrays by whose addresses it was decided; none where layouts alone decide.
     dense: DenseArrays,
 }
 
-impl Plan {
+impl ElementwisePlan {
     /// `n` times the form for contiguous arrays.
-    fn flat(n: usize, ranged: bool) -> Self {
-        Self { n, access: Access::Flat { ranged }, layout: Vec::new(), dense: DenseArrays::new() }
+    fn flat_plan(n: usize, ranged: bool) -> Self {
+        Self { n, access: IndexingMode::Flat { ranged }, layout: Vec::new(), dense: DenseArrays::new() }
     }
 }
 
@@ -75,14 +75,19 @@ impl Elementwise {
     pub fn parse(arguments: &str, operation: &str) -> Result<Self> {
         let arguments =
             parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
-        let spec = Pointwise { name: "kernel".into(), arguments, operation: operation.into(), ..Pointwise::default() };
+        let spec = ElementwiseSnippet {
+            name: "kernel".into(),
+            arguments,
+            operation: operation.into(),
+            ..ElementwiseSnippet::default()
+        };
         Ok(Self::new(spec, CompileSettings::default()))
     }
 
     /// A kernel as described. Nothing is compiled yet.
-    pub fn new(spec: Pointwise, settings: CompileSettings) -> Self {
+    pub fn new(spec: ElementwiseSnippet, settings: CompileSettings) -> Self {
         Self {
-            uses: spec.uses(),
+            uses: spec.element_uses(),
             pack_size: spec.pack_size(),
             can_substitute_arrays: spec.can_substitute_arrays(),
             allows_aliasing: spec.allows_aliasing(),
@@ -93,13 +98,13 @@ impl Elementwise {
     }
 
     /// The description.
-    pub fn spec(&self) -> &Pointwise {
+    pub fn spec(&self) -> &ElementwiseSnippet {
         &self.spec
     }
 
     /// The kernel's source for arrays that are contiguous, or for a range.
     pub fn source(&self, ranged: bool) -> String {
-        self.spec.source(&Access::Flat { ranged })
+        self.spec.source(&IndexingMode::Flat { ranged })
     }
 
     /// The source that a call with these arguments runs.
@@ -107,7 +112,7 @@ impl Elementwise {
     /// # Errors
     /// As [`Elementwise::launch`].
     pub fn source_for(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<String> {
-        Ok(self.spec.source(&self.plan(ctx, args, region)?.access))
+        Ok(self.spec.source(&self.plan_call(ctx, args, region)?.access))
     }
 
     /// The kernel for contiguous arrays (or a range) with the parameters that [`Elementwise::source`]
@@ -116,12 +121,12 @@ impl Elementwise {
     /// # Errors
     /// When it does not compile.
     pub fn function(&self, ctx: &Context, ranged: bool) -> Result<crate::Function> {
-        let loaded = self.form(ctx, &Access::Flat { ranged })?;
+        let loaded = self.compiled_form(ctx, &IndexingMode::Flat { ranged })?;
         Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
     }
 
-    fn form(&self, ctx: &Context, access: &Access) -> Result<Arc<CompiledKernel>> {
-        self.forms.get(ctx, access, || {
+    fn compiled_form(&self, ctx: &Context, access: &IndexingMode) -> Result<Arc<CompiledKernel>> {
+        self.forms.get_or_make(ctx, access, || {
             let spec = &self.spec;
             let snippets = [
                 ("operation", &spec.operation[..]),
@@ -129,7 +134,7 @@ impl Elementwise {
                 ("loop_prep", &spec.loop_prep),
                 ("after_loop", &spec.after_loop),
             ];
-            let module = self.settings.load(ctx, &spec.source(access), &snippets)?;
+            let module = self.settings.compile_and_load(ctx, &spec.source(access), &snippets)?;
             CompiledKernel::new(ctx, &module, &spec.name, BLOCK_THREADS)
         })
     }
@@ -176,7 +181,7 @@ impl Elementwise {
             Value::Array(_) => (8, 8),
             _ => (argument.ctype.itemsize, argument.ctype.align),
         });
-        let last = if let Access::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
+        let last = if let IndexingMode::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
         let slots = kernel.function.prepare(&sizes.chain([(last, 8)]).collect::<Vec<_>>())?.slots;
         Ok(Some(CachedLaunch {
             ctx: ctx.clone(),
@@ -184,7 +189,7 @@ impl Elementwise {
             blocks,
             packed: SmallVec::from_slice(&packed),
             places: slots[..args.len()].iter().map(|slot| slot.offset).collect(),
-            is_packed: matches!(plan.access, Access::Packed { .. }),
+            is_packed: matches!(plan.access, IndexingMode::Packed { .. }),
             dense: plan.dense,
             pack_size: self.pack_size,
             allows_aliasing: self.allows_aliasing,
@@ -200,47 +205,53 @@ impl Elementwise {
         region: IndexRange,
         stream: Option<&Stream>,
     ) -> Result<Option<CompletedLaunch>> {
-        let plan = self.plan(ctx, args, region)?;
+        let plan = self.plan_call(ctx, args, region)?;
         if plan.n == 0 {
             return Ok(None);
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
-        let has_gaps = args.iter().filter_map(Value::array).any(|view| !dense_copies::is_dense(view));
+        let has_gaps = args.iter().filter_map(Value::as_array).any(|view| !dense_copies::is_dense(view));
         if region != IndexRange::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
             // SAFETY: the caller's promise, of copies of the same shapes.
             let run = |dense: &[Value<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
-            return dense_copies::run(ctx, args, is_written, stream, run).map(|()| None);
+            return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, run).map(|()| None);
         }
-        let kernel = self.form(ctx, &plan.access)?;
-        let packed = self.pack(&kernel, args, region, &plan)?;
-        let pack_size = if let Access::Packed { pack_size } = plan.access { pack_size } else { 1 };
-        let blocks = kernel.blocks(plan.n.div_ceil(pack_size), MAX_WAVES);
+        let kernel = self.compiled_form(ctx, &plan.access)?;
+        let packed = self.pack_arguments(&kernel, args, region, &plan)?;
+        let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
+        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), MAX_WAVES);
         // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
         record_uses(args, stream);
         Ok(Some(CompletedLaunch { kernel, plan, blocks, packed }))
     }
 
-    fn pack(&self, kernel: &CompiledKernel, args: &[Value<'_>], region: IndexRange, plan: &Plan) -> Result<PackedArgs> {
+    fn pack_arguments(
+        &self,
+        kernel: &CompiledKernel,
+        args: &[Value<'_>],
+        region: IndexRange,
+        plan: &ElementwisePlan,
+    ) -> Result<PackedArgs> {
         let mut packer = kernel.function.args();
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
-            value.push(&mut packer, argument)?;
+            value.push_argument(&mut packer, argument)?;
         }
         match (&plan.access, region) {
-            (Access::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
+            (IndexingMode::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
                 [start, stop, step].iter().try_for_each(|x| packer.push(&x.to_ne_bytes(), 8))?;
             }
-            (Access::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
+            (IndexingMode::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
             _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
         }
         Ok(packer.pack()?)
     }
 
     /// Checks the arguments and decides the form.
-    fn plan(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<Plan> {
+    fn plan_call(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<ElementwisePlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
-        let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.array().map(|a| (a, *u)));
+        let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
             return Err(GeneratorError::value(format!("kernel '{}' has no array argument", self.spec.name)));
         };
@@ -251,45 +262,50 @@ impl Elementwise {
         let all_contiguous =
             arrays().all(|(a, _)| a.is_c_contiguous()) || (same_shape && arrays().all(|(a, _)| a.is_f_contiguous()));
         if same_shape && all_contiguous {
-            return Ok(self.plan_dense(ctx, first.size(), args));
+            return Ok(self.plan_dense(ctx, first.n_elements(), args));
         }
         self.plan_mixed(args, first, all_contiguous)
     }
 
     /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
     /// them for the device.
-    fn plan_dense(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> Plan {
+    fn plan_dense(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> ElementwisePlan {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
-        let flat = Plan::flat(n, false);
+        let flat = ElementwisePlan::flat_plan(n, false);
         if self.pack_size == 1 || n < MIN_PACKED_ELEMENTS || !ctx.device().loads_cubins() {
             return flat;
         }
-        let dense = self.dense(args);
-        let address = |at: usize| args[at].array().map_or(0, |view| view.ptr);
+        let dense = self.dense_arrays(args);
+        let address = |at: usize| args[at].as_array().map_or(0, |view| view.ptr);
         let access = match can_vectorize_at(&dense, self.pack_size, self.allows_aliasing, address) {
-            true => Access::Packed { pack_size: self.pack_size },
+            true => IndexingMode::Packed { pack_size: self.pack_size },
             false => flat.access,
         };
-        Plan { access, dense, ..flat }
+        ElementwisePlan { access, dense, ..flat }
     }
 
-    fn dense(&self, args: &[Value<'_>]) -> DenseArrays {
+    fn dense_arrays(&self, args: &[Value<'_>]) -> DenseArrays {
         let arrays = args.iter().zip(&self.uses).enumerate();
         let dense = arrays.filter_map(|(at, (value, used))| {
-            let view = value.array()?;
+            let view = value.as_array()?;
             let is_written = matches!(used, ElementUse::Assigned | ElementUse::Changed);
-            Some(DenseArray { at, itemsize: view.itemsize, nbytes: (view.size() * view.itemsize) as u64, is_written })
+            Some(DenseArray {
+                at,
+                itemsize: view.itemsize,
+                nbytes: (view.n_elements() * view.itemsize) as u64,
+                is_written,
+            })
         });
         dense.collect()
     }
 
     /// Arrays of different shapes, orders or strides.
-    fn plan_mixed(&self, args: &[Value<'_>], first: &ArrayView<'_>, all_contiguous: bool) -> Result<Plan> {
+    fn plan_mixed(&self, args: &[Value<'_>], first: &ArrayView<'_>, all_contiguous: bool) -> Result<ElementwisePlan> {
         let named: Vec<_> = args
             .iter()
             .zip(&self.spec.arguments)
             .zip(&self.uses)
-            .filter_map(|((v, a), u)| v.array().map(|view| (view, a, *u)))
+            .filter_map(|((v, a), u)| v.as_array().map(|view| (view, a, *u)))
             .collect();
         let elementwise = || named.iter().filter(|(.., u)| !matches!(u, ElementUse::Other | ElementUse::Unused));
         let shape = broadcast_shape(elementwise().map(|(view, ..)| view.shape));
@@ -300,33 +316,33 @@ impl Elementwise {
         match shape {
             Some(shape) if self.can_substitute_arrays && outputs_fit(&shape) && elementwise().next().is_some() => {
                 if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
-                    return Ok(Plan::flat(shape.iter().product(), false));
+                    return Ok(ElementwisePlan::flat_plan(shape.iter().product(), false));
                 }
-                self.strided(&named, &shape)
+                self.plan_strided(&named, &shape)
             }
             _ if all_contiguous => {
-                let n = first.size();
-                match elementwise().find(|(view, ..)| view.size() < n) {
-                    Some((view, a, _)) => Err(wrong(
+                let n = first.n_elements();
+                match elementwise().find(|(view, ..)| view.n_elements() < n) {
+                    Some((view, a, _)) => Err(argument_error(
                         &a.name,
                         format_args!(
                             "has shape {}; expected one that fits {}, the shape of the first array",
-                            Tuple(view.shape),
-                            Tuple(first.shape)
+                            PythonTuple(view.shape),
+                            PythonTuple(first.shape)
                         ),
                     )),
-                    None => Ok(Plan::flat(n, false)),
+                    None => Ok(ElementwisePlan::flat_plan(n, false)),
                 }
             }
             _ if self.can_substitute_arrays && named.iter().all(|(view, ..)| view.shape == first.shape) => {
-                self.strided(&named, first.shape)
+                self.plan_strided(&named, first.shape)
             }
             _ => {
                 let (view, a, _) = named
                     .iter()
                     .find(|(view, ..)| view.shape != first.shape || !view.is_c_contiguous())
                     .unwrap_or(&named[0]);
-                Err(wrong(
+                Err(argument_error(
                     &a.name,
                     format_args!(
                         "has shape {:?} and strides {:?}, which do not fit the first array of shape {:?} and strides {:?}",
@@ -337,12 +353,16 @@ impl Elementwise {
         }
     }
 
-    fn strided(&self, named: &[(&ArrayView<'_>, &Argument, ElementUse)], shape: &[usize]) -> Result<Plan> {
+    fn plan_strided(
+        &self,
+        named: &[(&ArrayView<'_>, &Argument, ElementUse)],
+        shape: &[usize],
+    ) -> Result<ElementwisePlan> {
         let n: usize = shape.iter().product();
         let rows: Vec<_> = named.iter().map(|(view, ..)| view.strides_in(shape)).collect();
         for (row, (view, a, used)) in rows.iter().zip(named) {
             if row.is_none() && !(*used == ElementUse::Other && view.is_c_contiguous()) {
-                return Err(wrong(
+                return Err(argument_error(
                     &a.name,
                     format_args!(
                         "has shape {:?}, strides {:?}; expected shape {shape:?} or contiguous memory",
@@ -359,12 +379,12 @@ impl Elementwise {
         let (shape, strides) = join_axes(shape, &strides);
         let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
-        let access = Access::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
+        let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
         let layout = pointwise::layout_bytes(n, &shape, &strides);
-        Ok(Plan { n, access, layout, dense: DenseArrays::new() })
+        Ok(ElementwisePlan { n, access, layout, dense: DenseArrays::new() })
     }
 
-    fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<Plan> {
+    fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<ElementwisePlan> {
         if step == 0 {
             return Err(GeneratorError::value("the step of a range is 0"));
         }
@@ -373,14 +393,14 @@ impl Elementwise {
         } else {
             (stop as i128 - start as i128 + step as i128 - 1) / step as i128
         };
-        Ok(Plan::flat(count.max(0) as usize, true))
+        Ok(ElementwisePlan::flat_plan(count.max(0) as usize, true))
     }
 }
 
 /// A call that was made, and what it was made of.
 struct CompletedLaunch {
     kernel: Arc<CompiledKernel>,
-    plan: Plan,
+    plan: ElementwisePlan,
     blocks: u32,
     packed: PackedArgs,
 }

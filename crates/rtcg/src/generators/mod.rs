@@ -36,7 +36,7 @@ pub use cached_launch::CachedLaunch;
 pub use compiled::CompileSettings;
 pub use elementwise::{Elementwise, IndexRange};
 pub use error::{GeneratorError, GeneratorErrorKind};
-pub use operand::{ArrayView, Owner, TracksUse, Value};
+pub use operand::{ArrayView, TracksUse, UseTracker, Value};
 pub use random::{Generator, Parameters, Sequential, Skip};
 pub use reduction::ReductionKernel;
 pub use scan::ScanKernel;

@@ -5,10 +5,10 @@ use crate::generators::error::GeneratorError;
 use crate::memory::{DeviceVec, Element};
 use crate::runtime::in_stream;
 use crate::signatures::{number_of, number_of_ctype};
-use rtcg_array::{Buffer, GpuArray};
-use rtcg_codegen::carg::Argument;
-use rtcg_driver::signature::{Number, ParamKind};
-use rtcg_driver::{ArgPacker, ConversionError, Converted, Stream, WeakScalar};
+use rtcg_array::{ArrayBuffer, GpuArray};
+use rtcg_codegen::c_declarations::Argument;
+use rtcg_driver::signature::{NumberType, ParamKind};
+use rtcg_driver::{ArgPacker, ConversionError, ConvertedScalar, Stream, WeakScalar};
 use std::sync::Arc;
 
 /// Memory that has to know which streams use it.
@@ -23,7 +23,7 @@ impl<T: Element> TracksUse for DeviceVec<T> {
     }
 }
 
-impl TracksUse for Arc<dyn Buffer> {
+impl TracksUse for Arc<dyn ArrayBuffer> {
     fn used_in(&self, stream: Option<&Stream>) {
         match stream {
             None => self.record_use(),
@@ -34,27 +34,27 @@ impl TracksUse for Arc<dyn Buffer> {
 
 /// The owner of a view's memory, where uses have to be recorded. Views are compared without it.
 #[derive(Clone, Copy, Default)]
-pub struct Owner<'a>(Option<&'a dyn TracksUse>);
+pub struct UseTracker<'a>(Option<&'a dyn TracksUse>);
 
-impl<'a, T: TracksUse> From<&'a T> for Owner<'a> {
+impl<'a, T: TracksUse> From<&'a T> for UseTracker<'a> {
     fn from(memory: &'a T) -> Self {
         Self(Some(memory))
     }
 }
 
-impl std::fmt::Debug for Owner<'_> {
+impl std::fmt::Debug for UseTracker<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_some() { "Owner" } else { "nobody" })
     }
 }
 
-impl PartialEq for Owner<'_> {
+impl PartialEq for UseTracker<'_> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Owner<'_> {}
+impl Eq for UseTracker<'_> {}
 
 /// Where an array lies in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,11 +68,11 @@ pub struct ArrayView<'a> {
     /// Bytes of an element.
     pub itemsize: usize,
     /// What an element is, where that is known.
-    pub number: Option<Number>,
-    /// [`rtcg_driver::Context::number`] of the context whose memory it is; 0 where that is not known.
+    pub number: Option<NumberType>,
+    /// [`rtcg_driver::Context::handle_number`] of the context whose memory it is; 0 where that is not known.
     pub context: u64,
     /// Whose memory it is.
-    pub owner: Owner<'a>,
+    pub owner: UseTracker<'a>,
 }
 
 /// An argument of a generated kernel.
@@ -81,7 +81,7 @@ pub enum Value<'a> {
     /// An array.
     Array(ArrayView<'a>),
     /// The bytes of a number, and its type. It is converted to the declared one.
-    Number(&'a [u8], Number),
+    Number(&'a [u8], NumberType),
     /// The bytes of a value of the declared type.
     Bytes(&'a [u8]),
 }
@@ -94,16 +94,16 @@ impl<'a> Value<'a> {
         Value::Number(T::as_bytes(std::slice::from_ref(value)), T::NUMBER)
     }
 
-    pub(crate) fn array(&self) -> Option<&ArrayView<'a>> {
+    pub(crate) fn as_array(&self) -> Option<&ArrayView<'a>> {
         if let Value::Array(view) = self { Some(view) } else { None }
     }
 
     /// Adds what the kernel gets for a parameter.
-    pub(crate) fn push(&self, packer: &mut ArgPacker<'_>, declared: &Argument) -> Result<()> {
+    pub(crate) fn push_argument(&self, packer: &mut ArgPacker<'_>, declared: &Argument) -> Result<()> {
         let align = declared.ctype.align;
         match self {
             Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
-            Value::Number(bytes, number) => packer.push(&converted(bytes, *number, declared)?, align)?,
+            Value::Number(bytes, number) => packer.push(&convert_scalar(bytes, *number, declared)?, align)?,
             Value::Bytes(bytes) => packer.push(bytes, align)?,
         }
         Ok(())
@@ -112,33 +112,34 @@ impl<'a> Value<'a> {
 
 /// Records that work in `stream` uses the memory of arrays.
 pub(crate) fn record_uses(args: &[Value<'_>], stream: Option<&Stream>) {
-    args.iter().filter_map(Value::array).for_each(|view| view.used_in(stream));
+    args.iter().filter_map(Value::as_array).for_each(|view| view.used_in(stream));
 }
 
 /// The number in `bytes` as the declared type.
-pub(crate) fn converted(bytes: &[u8], number: Number, declared: &Argument) -> Result<Converted> {
+pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argument) -> Result<ConvertedScalar> {
     let wanted = number_of_ctype(&declared.ctype);
     if wanted == Some(number) {
-        return Ok(Converted::from(bytes));
+        return Ok(ConvertedScalar::from(bytes));
     }
-    let Some((wanted, value)) = wanted.zip(WeakScalar::read(bytes, number)) else {
+    let Some((wanted, value)) = wanted.zip(WeakScalar::from_bytes(bytes, number)) else {
         return wrong_kind(number, declared);
     };
-    let is_integral = matches!(wanted, Number::Bool | Number::Int { .. });
+    let is_integral = matches!(wanted, NumberType::Bool | NumberType::Int { .. });
     let value = match value {
         WeakScalar::Int(value) if !is_integral => WeakScalar::Float(value as f64),
         WeakScalar::Float(_) if is_integral => return wrong_kind(number, declared),
         value => value,
     };
-    value.convert(ParamKind::Value(wanted)).or_else(|why| match why {
+    value.convert_to_param(ParamKind::Value(wanted)).or_else(|why| match why {
         ConversionError::Kind => wrong_kind(number, declared),
-        ConversionError::Value => {
-            Err(wrong(&declared.name, format_args!("is {value}, which '{}' cannot hold", declared.declarator())))
-        }
+        ConversionError::Value => Err(argument_error(
+            &declared.name,
+            format_args!("is {value}, which '{}' cannot hold", declared.declarator()),
+        )),
     })
 }
 
-fn wrong_kind<T>(given: Number, declared: &Argument) -> Result<T> {
+fn wrong_kind<T>(given: NumberType, declared: &Argument) -> Result<T> {
     let (given, wanted) = (given.c_name(), declared.declarator());
     wrong_type(&declared.name, format_args!("is a value of type {given}, which does not become '{wanted}'"))
 }
@@ -152,8 +153,8 @@ impl<'a> From<&'a GpuArray> for ArrayView<'a> {
             strides: &layout.strides,
             itemsize: array.dtype().itemsize(),
             number: number_of(array.dtype()),
-            context: array.context().number(),
-            owner: array.buffer().map(Owner::from).unwrap_or_default(),
+            context: array.context().context_number(),
+            owner: array.buffer().map(UseTracker::from).unwrap_or_default(),
         }
     }
 }
@@ -168,7 +169,7 @@ impl<T: Element> DeviceVec<T> {
             itemsize: size_of::<T>(),
             number: Some(T::NUMBER),
             context: self.context_number(),
-            owner: Owner::from(self),
+            owner: UseTracker::from(self),
         }
     }
 }
@@ -182,7 +183,7 @@ impl ArrayView<'_> {
     }
 
     /// Number of elements.
-    pub fn size(&self) -> usize {
+    pub fn n_elements(&self) -> usize {
         self.shape.iter().product()
     }
 
@@ -197,12 +198,12 @@ impl ArrayView<'_> {
 
     /// The last axis varies fastest and there are no gaps.
     pub fn is_c_contiguous(&self) -> bool {
-        self.size() == 0 || self.is_contiguous_in((0..self.shape.len()).rev())
+        self.n_elements() == 0 || self.is_contiguous_in((0..self.shape.len()).rev())
     }
 
     /// The first axis varies fastest and there are no gaps.
     pub fn is_f_contiguous(&self) -> bool {
-        self.size() == 0 || self.is_contiguous_in(0..self.shape.len())
+        self.n_elements() == 0 || self.is_contiguous_in(0..self.shape.len())
     }
 
     /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
@@ -268,7 +269,7 @@ pub(crate) fn join_axes(shape: &[usize], strides: &[Vec<isize>]) -> (Vec<usize>,
 }
 
 /// An error that names an argument.
-pub(crate) fn wrong(name: &str, what: impl std::fmt::Display) -> crate::Error {
+pub(crate) fn argument_error(name: &str, what: impl std::fmt::Display) -> crate::Error {
     GeneratorError::value(format!("argument '{name}' {what}"))
 }
 

@@ -14,28 +14,30 @@ use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
 use crate::generators::operand::ArrayView;
 use rtcg_array::lock_blocking;
-use rtcg_codegen::carg::CType;
-use rtcg_codegen::random::{self, COUNTER_THREADS, Draw, Engine, MOST_COUNTERS, mrg32k3a, philox, xorwow};
+use rtcg_codegen::c_declarations::CType;
+use rtcg_codegen::random::{
+    self, COUNTER_THREADS, Distribution, MAX_COUNTERS_PER_VALUE, RandomEngine, mrg32k3a, philox, xorwow,
+};
 use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Form {
-    Fill(Engine, Draw, CType),
+enum RandomKernelForm {
+    Fill(RandomEngine, Distribution, CType),
     Permute(CType),
 }
 
-static KERNELS: LazyLock<PerContext<Form, CompiledKernel>> = LazyLock::new(PerContext::default);
+static RANDOM_KERNELS: LazyLock<PerContext<RandomKernelForm, CompiledKernel>> = LazyLock::new(PerContext::default);
 
-fn kernel(ctx: &Context, form: &Form) -> Result<Arc<CompiledKernel>> {
-    KERNELS.get(ctx, form, || {
+fn random_kernel(ctx: &Context, form: &RandomKernelForm) -> Result<Arc<CompiledKernel>> {
+    RANDOM_KERNELS.get_or_make(ctx, form, || {
         let (source, name) = match form {
-            Form::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
-            Form::Permute(element) => (random::permutation_source(element), "permute"),
+            RandomKernelForm::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
+            RandomKernelForm::Permute(element) => (random::permutation_source(element), "permute"),
         };
         let settings = CompileSettings { options: Some(Vec::new()), keep: false };
-        CompiledKernel::new(ctx, &settings.load(ctx, &source, &[])?, name, COUNTER_THREADS)
+        CompiledKernel::new(ctx, &settings.compile_and_load(ctx, &source, &[])?, name, COUNTER_THREADS)
     })
 }
 
@@ -55,14 +57,14 @@ const MAX_WAVES: usize = 4;
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Parameters {
-    /// p and q of [`Draw`].
+    /// p and q of [`Distribution`].
     Real(f64, f64),
-    /// low and range of [`Draw::Integers`].
+    /// low and range of [`Distribution::Integers`].
     Integer(u64, u64),
 }
 
 impl Parameters {
-    fn bytes(self) -> [[u8; 8]; 2] {
+    fn parameter_bytes(self) -> [[u8; 8]; 2] {
         match self {
             Parameters::Real(p, q) => [p.to_ne_bytes(), q.to_ne_bytes()],
             Parameters::Integer(low, range) => [low.to_ne_bytes(), range.to_ne_bytes()],
@@ -74,22 +76,22 @@ impl Parameters {
 ///
 /// ```
 /// use rtcg::codegen::DType;
-/// use rtcg::codegen::random::{Draw, Engine};
+/// use rtcg::codegen::random::{Distribution, RandomEngine};
 /// use rtcg::generators::{Generator, Parameters};
 /// use rtcg::prelude::*;
 ///
 /// # fn main() -> rtcg::Result<()> {
 /// let ctx = Context::new()?;
-/// let generator = Generator::new(Engine::Philox, 42, 0)?;
+/// let generator = Generator::new(RandomEngine::Philox, 42, 0)?;
 /// let x = ctx.zeros::<f32>(1000)?;
-/// generator.fill(&ctx, Draw::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
+/// generator.fill(&ctx, Distribution::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
 /// assert!(x.to_vec()?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Generator {
-    engine: Engine,
+    engine: RandomEngine,
     key: u64,
     stream: u32,
     position: AtomicU64,
@@ -100,7 +102,7 @@ impl Generator {
     ///
     /// # Errors
     /// When the engine is not counter-based.
-    pub fn new(engine: Engine, key: u64, stream: u32) -> Result<Self> {
+    pub fn new(engine: RandomEngine, key: u64, stream: u32) -> Result<Self> {
         if !engine.is_counter_based() {
             return Err(GeneratorError::value(format!("{engine:?} is no counter-based generator")));
         }
@@ -138,7 +140,7 @@ impl Generator {
         let counter = [c as u32, (c >> 32) as u32, self.stream, 0];
         let (k0, k1) = (self.key as u32, (self.key >> 32) as u32);
         let w = match self.engine {
-            Engine::Threefry => philox::threefry4x32(counter, [k0, k1, 0, 0]),
+            RandomEngine::Threefry => philox::threefry4x32(counter, [k0, k1, 0, 0]),
             _ => philox::philox4x32(counter, [k0, k1]),
         };
         u64::from(w[1]) << 32 | u64::from(w[0])
@@ -151,7 +153,7 @@ impl Generator {
     pub fn fill(
         &self,
         ctx: &Context,
-        draw: Draw,
+        draw: Distribution,
         element: &CType,
         out: &ArrayView<'_>,
         parameters: Parameters,
@@ -163,7 +165,7 @@ impl Generator {
                 self.fill(ctx, draw, element, dense, parameters, stream)
             });
         }
-        let n = out.size();
+        let n = out.n_elements();
         let counters = n.div_ceil(draw.per_counter(element.itemsize));
         let first = self.position.fetch_add(counters as u64, Ordering::Relaxed);
         if n == 0 {
@@ -171,28 +173,28 @@ impl Generator {
         }
         // Numbers of the plain distributions need no stretching.
         let draw = match (draw, parameters) {
-            (Draw::HalfOpen, Parameters::Real(0.0, 1.0)) => Draw::Unit,
-            (Draw::Normal, Parameters::Real(0.0, 1.0)) => Draw::StandardNormal,
+            (Distribution::HalfOpen, Parameters::Real(0.0, 1.0)) => Distribution::Unit,
+            (Distribution::Normal, Parameters::Real(0.0, 1.0)) => Distribution::StandardNormal,
             _ => draw,
         };
-        let kernel = kernel(ctx, &Form::Fill(self.engine, draw, element.clone()))?;
+        let kernel = random_kernel(ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
         let per = draw.per_counter(element.itemsize);
         let mut done = 0;
         while done < counters {
             // One launch has counters that differ in their lower 32 bits only.
             let start = first.wrapping_add(done as u64);
             let until_carry = (1u64 << 32) - (start & 0xffff_ffff);
-            let now = (until_carry.min(MOST_COUNTERS) as usize).min(counters - done);
+            let now = (until_carry.min(MAX_COUNTERS_PER_VALUE) as usize).min(counters - done);
             let mut packer = kernel.function.args();
             packer.push(&(out.ptr + (done * per * element.itemsize) as u64).to_ne_bytes(), 8)?;
             packer.push(&((n - done * per).min(now * per) as u64).to_ne_bytes(), 8)?;
-            for bytes in parameters.bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
+            for bytes in parameters.parameter_bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
                 packer.push(bytes, 8)?;
             }
             packer.push(&self.stream.to_ne_bytes(), 4)?;
             let packed = packer.pack()?;
             // SAFETY: the kernel writes elements of the array, which the caller holds.
-            unsafe { kernel.launch(ctx, kernel.blocks(now, MAX_WAVES), &packed, stream)? };
+            unsafe { kernel.launch(ctx, kernel.blocks_for_items(now, MAX_WAVES), &packed, stream)? };
             done += now;
         }
         out.used_in(stream);
@@ -215,12 +217,12 @@ impl Generator {
             return dense_copies::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
         }
         let key = self.host_bits();
-        let n = out.size();
+        let n = out.n_elements();
         if n == 0 {
             return Ok(());
         }
         let half = ((usize::BITS - (n - 1).leading_zeros()).div_ceil(2)).max(1);
-        let kernel = kernel(ctx, &Form::Permute(element.clone()))?;
+        let kernel = random_kernel(ctx, &RandomKernelForm::Permute(element.clone()))?;
         let mut packer = kernel.function.args();
         for bytes in [out.ptr, n as u64, key] {
             packer.push(&bytes.to_ne_bytes(), 8)?;
@@ -229,7 +231,7 @@ impl Generator {
         packer.push(&half.to_ne_bytes(), 4)?;
         let packed = packer.pack()?;
         // SAFETY: as above.
-        unsafe { kernel.launch(ctx, kernel.blocks(n, 1024), &packed, stream) }?;
+        unsafe { kernel.launch(ctx, kernel.blocks_for_items(n, 1024), &packed, stream) }?;
         out.used_in(stream);
         Ok(())
     }
@@ -249,7 +251,7 @@ pub enum Skip {
 /// Generators with states on the device.
 #[derive(Debug)]
 pub struct Sequential {
-    engine: Engine,
+    engine: RandomEngine,
     count: usize,
     ctx: Context,
     states: Arc<DeviceAllocation>,
@@ -262,10 +264,10 @@ impl Sequential {
     ///
     /// # Errors
     /// For other engines, without seeds, or when the device is out of memory.
-    pub fn seeded(ctx: &Context, engine: Engine, seeds: &[u64], offset: u64) -> Result<Self> {
+    pub fn seeded(ctx: &Context, engine: RandomEngine, seeds: &[u64], offset: u64) -> Result<Self> {
         let states = match engine {
-            Engine::Xorwow => xorwow::states(seeds, offset),
-            Engine::Mrg32k3a => mrg32k3a::states(seeds, offset),
+            RandomEngine::Xorwow => xorwow::subsequence_states(seeds, offset),
+            RandomEngine::Mrg32k3a => mrg32k3a::subsequence_states(seeds, offset),
             _ => return Err(GeneratorError::value(format!("{engine:?} takes no seeds"))),
         };
         Self::with_bytes(ctx, engine, seeds.len(), states.iter().flatten().flat_map(|w| w.to_ne_bytes()).collect())
@@ -276,8 +278,14 @@ impl Sequential {
     ///
     /// # Errors
     /// For other engines, when the numbers of vectors do not fit, or when the device is out of memory.
-    pub fn directed(ctx: &Context, engine: Engine, vectors: &[u64], scramble: &[u64], offset: u64) -> Result<Self> {
-        let per = engine.bits() as usize;
+    pub fn directed(
+        ctx: &Context,
+        engine: RandomEngine,
+        vectors: &[u64],
+        scramble: &[u64],
+        offset: u64,
+    ) -> Result<Self> {
+        let per = engine.output_bits() as usize;
         if !engine.is_quasi() || vectors.len() != per * scramble.len() {
             return Err(GeneratorError::value(format!(
                 "{} direction vectors and {} scrambling constants; expected {per} vectors for each of them",
@@ -287,7 +295,7 @@ impl Sequential {
         }
         let mut bytes = Vec::with_capacity(scramble.len() * engine.state_bytes());
         for (v, &s) in vectors.chunks(per).zip(scramble) {
-            if engine == Engine::Sobol32 {
+            if engine == RandomEngine::Sobol32 {
                 let head = [0, 0, s as u32, 0];
                 bytes.extend(head.into_iter().chain(v.iter().map(|&v| v as u32)).flat_map(u32::to_ne_bytes));
             } else {
@@ -301,7 +309,7 @@ impl Sequential {
         Ok(new)
     }
 
-    fn with_bytes(ctx: &Context, engine: Engine, count: usize, bytes: Vec<u8>) -> Result<Self> {
+    fn with_bytes(ctx: &Context, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
         if count == 0 {
             return Err(GeneratorError::value("there must be one generator at least"));
         }
@@ -322,7 +330,7 @@ impl Sequential {
     /// When the array has another element size.
     pub fn fill(
         &self,
-        draw: Draw,
+        draw: Distribution,
         element: &CType,
         out: &ArrayView<'_>,
         parameters: Parameters,
@@ -334,15 +342,15 @@ impl Sequential {
                 self.fill(draw, element, dense, parameters, stream)
             });
         }
-        let n = out.size();
+        let n = out.n_elements();
         if n == 0 {
             return Ok(());
         }
-        let kernel = kernel(&self.ctx, &Form::Fill(self.engine, draw, element.clone()))?;
+        let kernel = random_kernel(&self.ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         packer.push(&(n as u64).to_ne_bytes(), 8)?;
-        for bytes in parameters.bytes() {
+        for bytes in parameters.parameter_bytes() {
             packer.push(&bytes, 8)?;
         }
         packer.push(&self.states.ptr().to_ne_bytes(), 8)?;
@@ -382,36 +390,36 @@ impl Sequential {
     }
 }
 
-fn word32(bytes: &[u8], k: usize) -> u32 {
+fn read_u32(bytes: &[u8], k: usize) -> u32 {
     u32::from_ne_bytes(std::array::from_fn(|b| bytes[4 * k + b]))
 }
 
-fn word64(bytes: &[u8], k: usize) -> u64 {
+fn read_u64(bytes: &[u8], k: usize) -> u64 {
     u64::from_ne_bytes(std::array::from_fn(|b| bytes[8 * k + b]))
 }
 
-fn skip_state(engine: Engine, what: Skip, bytes: &mut [u8], count: u64) -> Result<()> {
+fn skip_state(engine: RandomEngine, what: Skip, bytes: &mut [u8], count: u64) -> Result<()> {
     match (engine, what) {
-        (Engine::Xorwow | Engine::Mrg32k3a, _) => {
-            let mut state: [u32; 6] = std::array::from_fn(|k| word32(bytes, k));
+        (RandomEngine::Xorwow | RandomEngine::Mrg32k3a, _) => {
+            let mut state: [u32; 6] = std::array::from_fn(|k| read_u32(bytes, k));
             match (engine, what) {
-                (Engine::Xorwow, Skip::Numbers) => xorwow::skip(&mut state, count),
-                (Engine::Xorwow, _) => xorwow::skip_subsequences(&mut state, count),
-                (_, Skip::Numbers) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 0),
-                (_, Skip::Subsequences) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 76),
-                (_, Skip::Sequences) => mrg32k3a::skip_all(std::iter::once(&mut state), count, 127),
+                (RandomEngine::Xorwow, Skip::Numbers) => xorwow::skip_outputs(&mut state, count),
+                (RandomEngine::Xorwow, _) => xorwow::skip_subsequences(&mut state, count),
+                (_, Skip::Numbers) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 0),
+                (_, Skip::Subsequences) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 76),
+                (_, Skip::Sequences) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 127),
             }
             state.iter().enumerate().for_each(|(k, w)| bytes[4 * k..4 * k + 4].copy_from_slice(&w.to_ne_bytes()));
         }
-        (Engine::Sobol32, Skip::Numbers) => {
-            let i = word32(bytes, 0).wrapping_add(count as u32);
+        (RandomEngine::Sobol32, Skip::Numbers) => {
+            let i = read_u32(bytes, 0).wrapping_add(count as u32);
             let gray = i ^ (i >> 1);
-            let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0, |x, k| x ^ word32(bytes, 4 + k));
+            let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0, |x, k| x ^ read_u32(bytes, 4 + k));
             bytes[..4].copy_from_slice(&i.to_ne_bytes());
             bytes[4..8].copy_from_slice(&x.to_ne_bytes());
         }
-        (Engine::Sobol64, Skip::Numbers) => {
-            let i = word64(bytes, 0).wrapping_add(count);
+        (RandomEngine::Sobol64, Skip::Numbers) => {
+            let i = read_u64(bytes, 0).wrapping_add(count);
             bytes[..8].copy_from_slice(&i.to_ne_bytes());
         }
         _ => return Err(GeneratorError::value(format!("{engine:?} has no {what:?} to skip"))),

@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::generators::check::{check_accessible, check_arguments, check_array};
 use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, broadcast_shape, join_axes, record_uses, wrong};
+use crate::generators::operand::{ArrayView, Value, argument_error, broadcast_shape, join_axes, record_uses};
 use crate::generators::workspace::{self, WorkspaceUse};
-use rtcg_array::Tuple;
+use rtcg_array::PythonTuple;
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
-use rtcg_codegen::pointwise::{self, Access};
-use rtcg_codegen::reduction::{self, AxisShape, Reduction};
+use rtcg_codegen::pointwise::{self, IndexingMode};
+use rtcg_codegen::reduction::{self, AxisShape, ReductionSnippet};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{ArgPacker, Stream, sys};
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use std::sync::Arc;
 /// A reduction, compiled at its first use.
 #[derive(Debug)]
 pub struct ReductionKernel {
-    spec: Reduction,
+    spec: ReductionSnippet,
     settings: CompileSettings,
     uses: Vec<ElementUse>,
     pack_size: usize,
     can_substitute_arrays: bool,
-    full: PerContext<(Access, bool), CompiledKernel>,
+    full: PerContext<(IndexingMode, bool), CompiledKernel>,
     axis: PerContext<AxisShape, CompiledKernel>,
 }
 
 /// How the arrays of a call are walked.
-struct Plan {
+struct ReductionPlan {
     n: usize,
-    access: Access,
+    access: IndexingMode,
     layout: Vec<u8>,
 }
 
@@ -42,12 +42,13 @@ impl ReductionKernel {
     ///
     /// # Errors
     /// When there is no array argument.
-    pub fn new(spec: Reduction, settings: CompileSettings) -> Result<Self> {
+    pub fn new(spec: ReductionSnippet, settings: CompileSettings) -> Result<Self> {
         if !spec.arguments.iter().any(|a| a.is_vector) {
             return Err(GeneratorError::value(format!("reduction '{}' has no array argument", spec.name)));
         }
-        let map = spec.map();
-        let (uses, pack_size, can_substitute_arrays) = (map.uses(), map.pack_size(), map.can_substitute_arrays());
+        let map = spec.map_as_elementwise();
+        let (uses, pack_size, can_substitute_arrays) =
+            (map.element_uses(), map.pack_size(), map.can_substitute_arrays());
         Ok(Self {
             uses,
             pack_size,
@@ -60,13 +61,13 @@ impl ReductionKernel {
     }
 
     /// The description.
-    pub fn spec(&self) -> &Reduction {
+    pub fn spec(&self) -> &ReductionSnippet {
         &self.spec
     }
 
     /// The source for contiguous arrays.
     pub fn source(&self) -> String {
-        self.spec.full_source(&Access::Flat { ranged: false }, true)
+        self.spec.full_source(&IndexingMode::Flat { ranged: false }, true)
     }
 
     /// The shape of the result of a reduction over `axes` of the arrays' common shape.
@@ -97,21 +98,21 @@ impl ReductionKernel {
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        let plan = self.plan(ctx, args)?;
+        let plan = self.plan_call(ctx, args)?;
         self.check_item(out)?;
-        if out.size() != 1 {
-            let shape = Tuple(out.shape);
+        if out.n_elements() != 1 {
+            let shape = PythonTuple(out.shape);
             return Err(GeneratorError::value(format!("out has shape {shape}; expected (), or 1 along each axis")));
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
         check_array(ctx, "out", out)?;
-        let pack_size = if let Access::Packed { pack_size } = plan.access { pack_size } else { 1 };
+        let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
         const PER_THREAD: usize = 4;
         let threads = plan.n.div_ceil(pack_size * PER_THREAD);
-        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= resident(ctx)?;
+        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= n_resident_blocks(ctx)?;
         let kernel = self.full_form(ctx, plan.access.clone(), ctx.device().loads_cubins() && !fills)?;
-        let blocks = kernel.blocks(threads, 1).min(COMPLETION_COUNTERS as u32);
+        let blocks = kernel.blocks_for_items(threads, 1).min(COMPLETION_COUNTERS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, partials) =
             workspace::reduction_workspace(ctx, stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
@@ -119,7 +120,7 @@ impl ReductionKernel {
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
         match plan.access {
-            Access::Strided { .. } => packer.push(&plan.layout, 8)?,
+            IndexingMode::Strided { .. } => packer.push(&plan.layout, 8)?,
             _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
         }
         packer.push(&partials.to_ne_bytes(), 8)?;
@@ -132,12 +133,12 @@ impl ReductionKernel {
         Ok(())
     }
 
-    fn full_form(&self, ctx: &Context, access: Access, gather: bool) -> Result<Arc<CompiledKernel>> {
+    fn full_form(&self, ctx: &Context, access: IndexingMode, gather: bool) -> Result<Arc<CompiledKernel>> {
         let form = (access, gather);
-        self.full.get(ctx, &form, || self.compile(ctx, &self.spec.full_source(&form.0, gather)))
+        self.full.get_or_make(ctx, &form, || self.compile_kernel(ctx, &self.spec.full_source(&form.0, gather)))
     }
 
-    fn compile(&self, ctx: &Context, source: &str) -> Result<CompiledKernel> {
+    fn compile_kernel(&self, ctx: &Context, source: &str) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("map_expr", &spec.map_expr[..]),
@@ -145,31 +146,32 @@ impl ReductionKernel {
             ("neutral", &spec.neutral),
             ("preamble", &spec.preamble),
         ];
-        let module = self.settings.load(ctx, source, &snippets)?;
+        let module = self.settings.compile_and_load(ctx, source, &snippets)?;
         CompiledKernel::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }
 
     fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[Value<'_>]) -> Result<()> {
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
-            value.push(packer, argument)?;
+            value.push_argument(packer, argument)?;
         }
         Ok(())
     }
 
-    fn arrays<'a, 'v>(
+    fn array_arguments<'a, 'v>(
         &'a self,
         args: &'a [Value<'v>],
     ) -> impl Iterator<Item = (&'a ArrayView<'v>, ElementUse, &'a str)> + 'a {
         let named = self.spec.arguments.iter().zip(&self.uses);
-        args.iter().zip(named).filter_map(|(v, (a, u))| v.array().map(|view| (view, *u, &a.name[..])))
+        args.iter().zip(named).filter_map(|(v, (a, u))| v.as_array().map(|view| (view, *u, &a.name[..])))
     }
 
     /// The shape of the arrays that are read as `x[i]`, or of the first one.
     fn common_shape(&self, args: &[Value<'_>]) -> Result<Vec<usize>> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
-        let elementwise = || self.arrays(args).filter(|(_, u, _)| *u == ElementUse::Read).map(|(view, ..)| view.shape);
+        let elementwise =
+            || self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read).map(|(view, ..)| view.shape);
         if elementwise().next().is_none() {
-            return Ok(self.arrays(args).next().map_or_else(Vec::new, |(view, ..)| view.shape.to_vec()));
+            return Ok(self.array_arguments(args).next().map_or_else(Vec::new, |(view, ..)| view.shape.to_vec()));
         }
         broadcast_shape(elementwise()).ok_or_else(|| {
             let shapes: Vec<_> = elementwise().map(|shape| format!("{shape:?}")).collect();
@@ -177,30 +179,30 @@ impl ReductionKernel {
         })
     }
 
-    fn plan(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Plan> {
+    fn plan_call(&self, ctx: &Context, args: &[Value<'_>]) -> Result<ReductionPlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
-        let Some((first, ..)) = self.arrays(args).next() else {
+        let Some((first, ..)) = self.array_arguments(args).next() else {
             return Err(GeneratorError::value("there is no array argument"));
         };
-        let flat = |n| Plan { n, access: Access::Flat { ranged: false }, layout: Vec::new() };
-        let contiguous = self.arrays(args).all(|(a, ..)| a.is_c_contiguous());
-        let read = || self.arrays(args).filter(|(_, u, _)| *u == ElementUse::Read);
-        let n = first.size();
-        let same_shape = self.arrays(args).all(|(a, ..)| a.shape == first.shape);
-        let in_one_order = same_shape && self.arrays(args).all(|(a, ..)| a.is_f_contiguous());
+        let flat = |n| ReductionPlan { n, access: IndexingMode::Flat { ranged: false }, layout: Vec::new() };
+        let contiguous = self.array_arguments(args).all(|(a, ..)| a.is_c_contiguous());
+        let read = || self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read);
+        let n = first.n_elements();
+        let same_shape = self.array_arguments(args).all(|(a, ..)| a.shape == first.shape);
+        let in_one_order = same_shape && self.array_arguments(args).all(|(a, ..)| a.is_f_contiguous());
         let alike = read().all(|(a, ..)| a.shape == first.shape);
         if (contiguous && alike) || in_one_order || (contiguous && !self.can_substitute_arrays) {
             return Ok(if self.can_vectorize(ctx, n, args) {
-                Plan { access: Access::Packed { pack_size: self.pack_size }, ..flat(n) }
+                ReductionPlan { access: IndexingMode::Packed { pack_size: self.pack_size }, ..flat(n) }
             } else {
                 flat(n)
             });
         }
         match self.common_shape(args) {
             // As upstream: the first array decides, when the others are as long at least.
-            Err(_) if contiguous && read().all(|(a, ..)| a.size() >= n) => Ok(flat(n)),
+            Err(_) if contiguous && read().all(|(a, ..)| a.n_elements() >= n) => Ok(flat(n)),
             Err(error) => Err(error),
-            Ok(shape) if self.can_substitute_arrays => self.strided(args, &shape),
+            Ok(shape) if self.can_substitute_arrays => self.plan_strided(args, &shape),
             Ok(_) => Err(GeneratorError::value(format!(
                 "map_expr '{}' of reduction '{}' needs contiguous arrays",
                 self.spec.map_expr, self.spec.name
@@ -214,16 +216,19 @@ impl ReductionKernel {
         self.pack_size > 1
             && n >= MIN_PACKED_ELEMENTS
             && ctx.device().loads_cubins()
-            && self.arrays(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
+            && self.array_arguments(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
     }
 
     /// Strides of each array in `shape`; those that are indexed freely stay contiguous pointers.
-    fn rows(&self, args: &[Value<'_>], shape: &[usize]) -> Result<(Vec<Vec<isize>>, Vec<bool>)> {
+    fn row_strides(&self, args: &[Value<'_>], shape: &[usize]) -> Result<(Vec<Vec<isize>>, Vec<bool>)> {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
-        for (view, used, name) in self.arrays(args) {
+        for (view, used, name) in self.array_arguments(args) {
             let row = view.strides_in(shape);
             if used == ElementUse::Other && !view.is_c_contiguous() && (row.is_none() || view.shape != shape) {
-                return Err(wrong(name, format_args!("has strides {:?}; expected contiguous memory", view.strides)));
+                return Err(argument_error(
+                    name,
+                    format_args!("has strides {:?}; expected contiguous memory", view.strides),
+                ));
             }
             parts.push(used != ElementUse::Other || !view.is_c_contiguous());
             rows.push(row.unwrap_or_else(|| vec![0; shape.len()]));
@@ -231,14 +236,14 @@ impl ReductionKernel {
         Ok((rows, parts))
     }
 
-    fn strided(&self, args: &[Value<'_>], shape: &[usize]) -> Result<Plan> {
+    fn plan_strided(&self, args: &[Value<'_>], shape: &[usize]) -> Result<ReductionPlan> {
         let n: usize = shape.iter().product();
-        let (rows, parts) = self.rows(args, shape)?;
+        let (rows, parts) = self.row_strides(args, shape)?;
         let (shape, strides) = join_axes(shape, &rows);
         let mut parts = parts.into_iter();
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
-        let access = Access::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        Ok(Plan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
+        let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
+        Ok(ReductionPlan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
     }
 
     /// Reduces over `axes` (negative ones count from the end) into `out`, whose shape is the one of
@@ -266,13 +271,13 @@ impl ReductionKernel {
         let out_strides = self.check_out(out, &shape, &reduced, &kept)?;
         if !self.can_substitute_arrays
             || self.uses.contains(&ElementUse::Other)
-                && self.arrays(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
+                && self.array_arguments(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
         {
             return Err(GeneratorError::value(
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
-        let (mut rows, _) = self.rows(args, &shape)?;
+        let (mut rows, _) = self.row_strides(args, &shape)?;
         let flat = rtcg_array::Layout::contiguous(&shape, 1, rtcg_array::Order::C).strides;
         rows.push(flat.into_vec());
         let pick = |axes: &[usize], row: &Vec<isize>| axes.iter().map(|&axis| row[axis]).collect::<Vec<_>>();
@@ -290,7 +295,13 @@ impl ReductionKernel {
         let length: usize = reduced.iter().product();
         let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
         let reduce_contiguous = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
-        let share = WorkPartition::new(outputs, length, reduce_contiguous, resident(ctx)?, ctx.device().loads_cubins());
+        let share = WorkPartition::new(
+            outputs,
+            length,
+            reduce_contiguous,
+            n_resident_blocks(ctx)?,
+            ctx.device().loads_cubins(),
+        );
         let (threads_per_output, split) = (share.threads_per_output, share.splits > 1);
         let shape = AxisShape {
             kept: kept.len(),
@@ -300,7 +311,7 @@ impl ReductionKernel {
             split,
             gather: share.gather,
         };
-        let kernel = self.axis.get(ctx, &shape, || self.compile(ctx, &self.spec.axis_source(&shape)))?;
+        let kernel = self.axis.get_or_make(ctx, &shape, || self.compile_kernel(ctx, &self.spec.axis_source(&shape)))?;
         let mut packer = kernel.function.args();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -317,7 +328,7 @@ impl ReductionKernel {
         packer.push(&partials.to_ne_bytes(), 8)?;
         packer.push(&counters.to_ne_bytes(), 8)?;
         let packed = packer.pack()?;
-        let blocks = kernel.blocks(outputs.saturating_mul(shape.threads_per_output as usize), 8);
+        let blocks = kernel.blocks_for_items(outputs.saturating_mul(shape.threads_per_output as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
         unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }?;
         record_uses(args, stream);
@@ -336,7 +347,7 @@ impl ReductionKernel {
         } else if out.shape == with_ones {
             Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
         } else {
-            let (given, plain) = (Tuple(out.shape), Tuple(&plain));
+            let (given, plain) = (PythonTuple(out.shape), PythonTuple(&plain));
             Err(GeneratorError::value(format!("out has shape {given}; expected {plain}")))
         }
     }
@@ -353,7 +364,7 @@ impl ReductionKernel {
 }
 
 /// Blocks of [`REDUCE_THREADS`] threads that fit on the device at once, whatever a kernel needs.
-fn resident(ctx: &Context) -> Result<usize> {
+fn n_resident_blocks(ctx: &Context) -> Result<usize> {
     let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as usize);
     let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;

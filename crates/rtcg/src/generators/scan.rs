@@ -12,7 +12,7 @@ use crate::generators::error::GeneratorError;
 use crate::generators::operand::{Value, record_uses};
 use crate::generators::workspace::{self, WorkspaceUse};
 use crate::runtime::bulk_copy_smem_bytes;
-use rtcg_codegen::scan::{Pipeline, Scan, ScanForm, ScanTiling, state_bytes};
+use rtcg_codegen::scan::{ScanForm, ScanPipeline, ScanSnippet, ScanTiling, state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
@@ -20,7 +20,7 @@ use rtcg_driver::{Stream, memory};
 /// A scan, compiled at its first use.
 #[derive(Debug)]
 pub struct ScanKernel {
-    spec: Scan,
+    spec: ScanSnippet,
     settings: CompileSettings,
     forms: PerContext<ScanForm, CompiledKernel>,
 }
@@ -31,12 +31,12 @@ impl ScanKernel {
     /// # Errors
     /// When there is no array argument, `prev_item` is used without a neutral element, or a fetched array
     /// is no argument.
-    pub fn new(spec: Scan, settings: CompileSettings) -> Result<Self> {
+    pub fn new(spec: ScanSnippet, settings: CompileSettings) -> Result<Self> {
         let name = &spec.name;
         if !spec.arguments.iter().any(|a| a.is_vector) {
             return Err(GeneratorError::value(format!("scan '{name}' has no array argument")));
         }
-        if spec.neutral.is_none() && rtcg_codegen::snippet::mentions(&spec.output_statement, "prev_item") {
+        if spec.neutral.is_none() && rtcg_codegen::snippet::mentions_name(&spec.output_statement, "prev_item") {
             return Err(GeneratorError::value(format!("scan '{name}': neutral is required when prev_item is used")));
         }
         for fetch in &spec.fetches {
@@ -51,7 +51,7 @@ impl ScanKernel {
     }
 
     /// The description.
-    pub fn spec(&self) -> &Scan {
+    pub fn spec(&self) -> &ScanSnippet {
         &self.spec
     }
 
@@ -82,18 +82,18 @@ impl ScanKernel {
         let uses = vec![ElementUse::Read; spec.arguments.len()];
         check_arguments(&spec.name, &spec.arguments, &uses, args)?;
         check_accessible(ctx, &spec.arguments, args)?;
-        let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.array().map(|view| (view, a)));
+        let arrays = || args.iter().zip(&spec.arguments).filter_map(|(v, a)| v.as_array().map(|view| (view, a)));
         if arrays().any(|(view, _)| !dense_copies::is_dense(view)) {
             let is_written = |at: usize| {
                 let a = &spec.arguments[at];
-                !a.is_const && rtcg_codegen::snippet::mentions(&spec.output_statement, &a.name)
+                !a.is_const && rtcg_codegen::snippet::mentions_name(&spec.output_statement, &a.name)
             };
             // SAFETY: the caller's promise, of copies of the same shapes.
-            return dense_copies::run(ctx, args, is_written, stream, |dense| unsafe {
+            return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, |dense| unsafe {
                 self.launch(ctx, dense, size, stream)
             });
         }
-        let n = size.or_else(|| arrays().next().map(|(view, _)| view.size())).unwrap_or(0);
+        let n = size.or_else(|| arrays().next().map(|(view, _)| view.n_elements())).unwrap_or(0);
         if n == 0 {
             return Ok(());
         }
@@ -123,11 +123,11 @@ impl ScanKernel {
                 pipeline: persistent_blocks.map(|(_, pipeline)| pipeline),
                 reduces_only: totals_only,
             };
-            self.forms.get(ctx, &form, || self.compile(ctx, &form))
+            self.forms.get_or_make(ctx, &form, || self.compile_form(ctx, &form))
         };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
-        let _alone = workspace::exclusive();
+        let _alone = workspace::enqueue_lock();
         let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
         let (_, state) = workspace::reduction_workspace(ctx, stream, WorkspaceUse::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
@@ -137,7 +137,7 @@ impl ScanKernel {
             }
             let mut packer = kernel.function.args();
             for (value, argument) in args.iter().zip(&spec.arguments) {
-                value.push(&mut packer, argument)?;
+                value.push_argument(&mut packer, argument)?;
             }
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
@@ -177,26 +177,26 @@ impl ScanKernel {
         shape: ScanTiling,
         tiles: usize,
         args: &[Value<'_>],
-    ) -> Result<Option<(u32, Pipeline)>> {
-        let is_placed = |v: &Value<'_>| v.array().is_none_or(|view| view.ptr.is_multiple_of(16));
-        if shape.pack_size == 1 || Pipeline::blocks(tiles, 1).is_none() || !args.iter().all(is_placed) {
+    ) -> Result<Option<(u32, ScanPipeline)>> {
+        let is_placed = |v: &Value<'_>| v.as_array().is_none_or(|view| view.ptr.is_multiple_of(16));
+        if shape.pack_size == 1 || ScanPipeline::blocks_for_tiles(tiles, 1).is_none() || !args.iter().all(is_placed) {
             return Ok(None);
         }
         let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
         let room = bulk_copy_smem_bytes(ctx)?;
-        Ok(Pipeline::blocks(tiles, multiprocessors).zip(self.spec.pipeline(shape, room)))
+        Ok(ScanPipeline::blocks_for_tiles(tiles, multiprocessors).zip(self.spec.tile_pipeline(shape, room)))
     }
 
     /// Elements that a thread may read and write at once.
     fn pack_size(&self, args: &[Value<'_>]) -> usize {
         let pack_size = self.spec.pack_size();
         let aligned = |v: &Value<'_>| {
-            v.array().is_none_or(|view| view.ptr.is_multiple_of((pack_size * view.itemsize).min(16) as u64))
+            v.as_array().is_none_or(|view| view.ptr.is_multiple_of((pack_size * view.itemsize).min(16) as u64))
         };
         if args.iter().all(aligned) { pack_size } else { 1 }
     }
 
-    fn compile(&self, ctx: &Context, form: &ScanForm) -> Result<CompiledKernel> {
+    fn compile_form(&self, ctx: &Context, form: &ScanForm) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("input_expr", &spec.input_expr[..]),
@@ -206,8 +206,8 @@ impl ScanKernel {
             ("is_segment_start_expr", spec.segment_start.as_deref().unwrap_or("")),
             ("preamble", &spec.preamble),
         ];
-        let module = self.settings.load(ctx, &spec.source(form), &snippets)?;
-        let threads = form.pipeline.map_or(form.shape.threads, |pipeline| pipeline.threads(form.shape));
+        let module = self.settings.compile_and_load(ctx, &spec.source(form), &snippets)?;
+        let threads = form.pipeline.map_or(form.shape.threads, |pipeline| pipeline.threads_per_block(form.shape));
         CompiledKernel::new(ctx, &module, &spec.name, threads)
     }
 }

@@ -12,7 +12,7 @@ use rtcg_driver::{DeviceAllocation, Stream, memory};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-struct Workspace {
+struct StreamWorkspace {
     ctx: rtcg_driver::Context,
     /// The last one is in use; keeping the stream keeps its handle from being given to another.
     memory: Vec<DeviceAllocation>,
@@ -28,9 +28,9 @@ pub(crate) enum WorkspaceUse {
 }
 
 /// A context, a stream and a purpose.
-type Key = (usize, usize, WorkspaceUse);
+type WorkspaceKey = (usize, usize, WorkspaceUse);
 
-static WORKSPACES: Mutex<Option<HashMap<Key, Workspace>>> = Mutex::new(None);
+static WORKSPACES: Mutex<Option<HashMap<WorkspaceKey, StreamWorkspace>>> = Mutex::new(None);
 
 /// The addresses of [`REDUCTION_STATE_BYTES`] bytes of completion counters and flagged values, all zero, and of
 /// `nbytes` uninitialised bytes, for launches in `stream` only.
@@ -43,7 +43,7 @@ pub(crate) fn reduction_workspace(
     purpose: WorkspaceUse,
     nbytes: usize,
 ) -> Result<(u64, u64)> {
-    let start = zeroed(ctx, stream, purpose, REDUCTION_STATE_BYTES + nbytes)?;
+    let start = zeroed_workspace(ctx, stream, purpose, REDUCTION_STATE_BYTES + nbytes)?;
     Ok((start, start + REDUCTION_STATE_BYTES as u64))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn reduction_workspace(
 /// # Errors
 /// When the device is out of memory.
 #[allow(unsafe_code)]
-fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
+fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
     let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner);
     let pieces = pieces.get_or_insert_default();
@@ -69,7 +69,7 @@ fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes:
         Ok(new)
     })?;
     let ptr = new.ptr();
-    let piece = pieces.entry(key).or_insert_with(|| Workspace {
+    let piece = pieces.entry(key).or_insert_with(|| StreamWorkspace {
         ctx: ctx.driver().clone(),
         memory: Vec::new(),
         _stream: stream.cloned(),
@@ -79,9 +79,9 @@ fn zeroed(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes:
 }
 
 /// Held while several operations that need the same scratch are enqueued one after the other.
-pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
-    static ENQUEUEING: Mutex<()> = Mutex::new(());
-    lock_blocking(&ENQUEUEING)
+pub(crate) fn enqueue_lock() -> MutexGuard<'static, ()> {
+    static ENQUEUE_LOCK: Mutex<()> = Mutex::new(());
+    lock_blocking(&ENQUEUE_LOCK)
 }
 
 /// Forgets all pieces.

@@ -2,12 +2,13 @@
 
 use rtcg::Context;
 use rtcg::array::{
-    ArrayContext, ArrayErrorKind, Axes, DType, FancyIndex, GpuArray, Index, Op, Order, ReduceOptions, Reduction, ScanOp,
+    ArrayContext, ArrayErrorKind, DType, FancyIndex, GpuArray, Index, Op, Order, ReduceOptions, ReducedAxes,
+    ReductionOp, ScanOp,
 };
 use std::sync::Arc;
 
 fn arrays() -> Arc<ArrayContext> {
-    rtcg::CudaRuntime::arrays(&Context::new().unwrap()).unwrap()
+    rtcg::CudaRuntime::array_context(&Context::new().unwrap()).unwrap()
 }
 
 fn array(ctx: &Arc<ArrayContext>, shape: &[usize], values: &[f32]) -> GpuArray {
@@ -38,7 +39,7 @@ fn numbers(array: &GpuArray) -> Vec<i64> {
     bytes.chunks_exact(8).map(|eight| i64::from_le_bytes(eight.try_into().unwrap())).collect()
 }
 
-fn over(axes: Axes<'_>) -> ReduceOptions<'_> {
+fn over(axes: ReducedAxes<'_>) -> ReduceOptions<'_> {
     ReduceOptions { axes, ..Default::default() }
 }
 
@@ -62,14 +63,14 @@ fn views_share_memory_and_operands_are_broadcast() {
 fn axes_are_reduced_and_scanned() {
     let ctx = arrays();
     let a = array(&ctx, &[2, 3], &[1., 5., 3., 4., 2., 6.]);
-    assert_eq!(floats(&a.reduce(Reduction::Sum, over(Some(&[0]))).unwrap()), [5., 7., 9.]);
-    assert_eq!(numbers(&a.reduce(Reduction::ArgMaximum, over(Some(&[-1]))).unwrap()), [1, 2]);
+    assert_eq!(floats(&a.reduce(ReductionOp::Sum, over(Some(&[0]))).unwrap()), [5., 7., 9.]);
+    assert_eq!(numbers(&a.reduce(ReductionOp::ArgMaximum, over(Some(&[-1]))).unwrap()), [1, 2]);
     assert_eq!(floats(&a.cumulative(ScanOp::Sum, 1, None).unwrap()), [1., 6., 9., 4., 6., 12.]);
     let many = GpuArray::empty(&ctx, &[100_000], DType::I64, Order::C).unwrap();
     many.fill(rtcg::array::Scalar::Weak(rtcg::array::WeakScalar::Int(3))).unwrap();
-    assert_eq!(numbers(&many.reduce(Reduction::Sum, over(None)).unwrap()), [300_000]);
+    assert_eq!(numbers(&many.reduce(ReductionOp::Sum, over(None)).unwrap()), [300_000]);
     let empty = GpuArray::empty(&ctx, &[0], DType::F32, Order::C).unwrap();
-    assert!(empty.reduce(Reduction::Maximum, over(None)).unwrap_err().to_string().contains("no identity"));
+    assert!(empty.reduce(ReductionOp::Maximum, over(None)).unwrap_err().to_string().contains("no identity"));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::depth::at_depth;
 use rtcg::array::{
-    Arg, ArrayContext, ArrayErrorKind, Buffer, DType, DeviceInfo, GpuArray, Kernel, Op, OpOptions, Order,
-    ReduceOptions, Reduction, Result, Runtime, Scalar, WeakScalar, apply, fuse,
+    Arg, ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op,
+    OpOptions, Order, ReduceOptions, ReductionOp, Result, Scalar, WeakScalar, apply_elementwise, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ struct Counting {
     allocations: Arc<AtomicUsize>,
 }
 
-struct CountingKernel(Arc<dyn Kernel>, Arc<AtomicUsize>);
+struct CountingKernel(Arc<dyn LaunchableKernel>, Arc<AtomicUsize>);
 
-impl Kernel for CountingKernel {
+impl LaunchableKernel for CountingKernel {
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.launch(grid, block, shared_bytes, args)
     }
 }
 
-impl Runtime for Counting {
+impl DeviceRuntime for Counting {
     fn device_info(&self) -> DeviceInfo {
         self.inner.device_info()
     }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.allocations.fetch_add(1, Ordering::Relaxed);
         self.inner.alloc(nbytes)
     }
@@ -45,7 +45,7 @@ impl Runtime for Counting {
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         self.inner.clear(dst, nbytes)
     }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         let kernel = self.inner.compile(source, name)?;
         Ok(Arc::new(CountingKernel(kernel, self.launches.clone())))
     }
@@ -222,7 +222,7 @@ fn large_graphs_are_cut() {
         let mut total = arrays[0].unary(Op::Copy)?;
         for array in &arrays {
             for factor in [1.5, 0.25, 3.0] {
-                total = apply(
+                total = apply_elementwise(
                     &bench.ctx,
                     Op::Axpby,
                     &[Arg::Array(&total), factor.into(), Arg::Array(array), 0.5.into()],
@@ -248,7 +248,7 @@ fn a_reduction_ends_an_expression() {
         let (x, y) = (bench.array(shape, 0.173), bench.array(&shape[shape.len() - 1..], 0.311));
         for x in [x.clone(), x.transpose(None).unwrap().copy(None).unwrap().transpose(None).unwrap()] {
             for axes in [None, Some(&[0isize][..]), Some(&[-1])] {
-                for reduction in [Reduction::Sum, Reduction::Maximum, Reduction::ArgMinimum] {
+                for reduction in [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::ArgMinimum] {
                     // Of each shape, order and axes one reduction is usual; all three are at depth.
                     turn += 1;
                     if turn % at_depth(3, 1) != 0 {
@@ -269,7 +269,7 @@ fn a_reduction_ends_an_expression() {
 #[test]
 fn results_come_from_the_allocator_in_force_when_they_were_deferred() {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    let arrays = CudaRuntime::arrays(&ctx).unwrap();
+    let arrays = CudaRuntime::array_context(&ctx).unwrap();
     let x = GpuArray::empty(&arrays, &[10], DType::F32, Order::C).unwrap();
     x.write(&[3.0f32; 10].map(f32::to_le_bytes).concat(), Order::C).unwrap();
     let asked = Arc::new(AtomicUsize::new(0));

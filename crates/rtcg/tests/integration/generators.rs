@@ -3,10 +3,10 @@
 // Launching runs the snippets of these tests.
 #![allow(unsafe_code)]
 
-use rtcg::codegen::carg::{TypeRegistry, parse_arguments};
-use rtcg::codegen::pointwise::{Access, Pointwise};
-use rtcg::codegen::reduction::Reduction;
-use rtcg::codegen::scan::{Fetch, Scan};
+use rtcg::codegen::c_declarations::{TypeRegistry, parse_arguments};
+use rtcg::codegen::pointwise::{ElementwiseSnippet, IndexingMode};
+use rtcg::codegen::reduction::ReductionSnippet;
+use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
 use rtcg::generators::{ArrayView, CompileSettings, Elementwise, IndexRange, ReductionKernel, ScanKernel, Value};
 use rtcg::prelude::*;
 
@@ -37,7 +37,7 @@ fn elements_of_contiguous_arrays() {
 fn packs_and_their_tail() {
     let ctx = context();
     let arguments = parse_arguments("double *z, const unsigned char *x, float *y", &TypeRegistry::new()).unwrap();
-    let spec = Pointwise {
+    let spec = ElementwiseSnippet {
         name: "packed".into(),
         arguments,
         operation: "z[i] = x[i] + i; if (x[i] > 5) y[i] -= 1".into(),
@@ -45,7 +45,7 @@ fn packs_and_their_tail() {
     };
     assert_eq!(spec.pack_size(), 4);
     let target = rtcg::target_of(&ctx.device()).unwrap();
-    let mut request = rtcg::compile::CompileRequest::new(spec.source(&Access::Packed { pack_size: 4 }), target);
+    let mut request = rtcg::compile::CompileRequest::new(spec.source(&IndexingMode::Packed { pack_size: 4 }), target);
     request.no_extern_c = true;
     let module = ctx.compile_with(&request).unwrap();
     let function = module.function("packed").unwrap();
@@ -198,7 +198,7 @@ fn numbers_become_what_is_declared_or_are_refused() {
 
 fn reduction(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str) -> ReductionKernel {
     let registry = TypeRegistry::new();
-    let spec = Reduction {
+    let spec = ReductionSnippet {
         name: "reduce".into(),
         arguments: parse_arguments(arguments, &registry).unwrap(),
         out: registry.lookup(out).unwrap(),
@@ -283,9 +283,9 @@ fn reductions_over_axes() {
     assert!(error.to_string().contains("axis 1 is out of bounds for array of dimension 1"), "{error}");
 }
 
-fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> Scan {
+fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> ScanSnippet {
     let registry = TypeRegistry::new();
-    Scan {
+    ScanSnippet {
         name: "scan".into(),
         arguments: parse_arguments(arguments, &registry).unwrap(),
         item: registry.lookup(item).unwrap(),
@@ -300,7 +300,7 @@ fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> S
     }
 }
 
-fn run_scan(ctx: &Context, spec: Scan, args: &[Value<'_>]) {
+fn run_scan(ctx: &Context, spec: ScanSnippet, args: &[Value<'_>]) {
     let kernel = ScanKernel::new(spec, CompileSettings::default()).unwrap();
     // SAFETY: the snippets stay inside their arrays.
     unsafe { kernel.launch(ctx, args, None, None).unwrap() };
@@ -369,7 +369,7 @@ fn segments_fetches_and_the_last_item() {
         "y[i] = 1000 * prev_item + item; z[i] = last_item + before",
     );
     spec.segment_start = Some("before != x[i]".into());
-    spec.fetches = vec![Fetch { name: "before".into(), array: "x".into(), offset: -1 }];
+    spec.fetches = vec![NeighborFetch { name: "before".into(), array: "x".into(), offset: -1 }];
     run_scan(&ctx, spec, &[Value::Array(x.view()), Value::Array(y.view()), Value::Array(z.view())]);
     let (mut expected, mut run) = (vec![], 0);
     for i in 0..n {
@@ -386,18 +386,18 @@ fn segments_fetches_and_the_last_item() {
 #[test]
 fn counter_based_numbers_depend_on_the_position_alone() {
     use rtcg::codegen::DType;
-    use rtcg::codegen::random::{Draw, Engine, philox};
+    use rtcg::codegen::random::{Distribution, RandomEngine, philox};
     use rtcg::generators::{Generator, Parameters};
     let ctx = context();
     let element = DType::U32.into();
     let none = Parameters::Real(0.0, 1.0);
     let key = 0x0123_4567_89ab_cdef;
-    let whole = Generator::new(Engine::Philox, key, 3).unwrap();
-    let parts = Generator::new(Engine::Philox, key, 3).unwrap();
+    let whole = Generator::new(RandomEngine::Philox, key, 3).unwrap();
+    let parts = Generator::new(RandomEngine::Philox, key, 3).unwrap();
     let (a, b, c) = (ctx.zeros::<u32>(1003).unwrap(), ctx.zeros::<u32>(400).unwrap(), ctx.zeros::<u32>(603).unwrap());
-    whole.fill(&ctx, Draw::Bits, &element, &a.view(), none, None).unwrap();
-    parts.fill(&ctx, Draw::Bits, &element, &b.view(), none, None).unwrap();
-    parts.fill(&ctx, Draw::Bits, &element, &c.view(), none, None).unwrap();
+    whole.fill(&ctx, Distribution::Bits, &element, &a.view(), none, None).unwrap();
+    parts.fill(&ctx, Distribution::Bits, &element, &b.view(), none, None).unwrap();
+    parts.fill(&ctx, Distribution::Bits, &element, &c.view(), none, None).unwrap();
     let host: Vec<u32> = (0..251u32)
         .flat_map(|k| philox::philox4x32([k, 0, 3, 0], [key as u32, (key >> 32) as u32]))
         .take(1003)
@@ -410,24 +410,24 @@ fn counter_based_numbers_depend_on_the_position_alone() {
 #[test]
 fn sequential_numbers_are_those_of_the_host() {
     use rtcg::codegen::DType;
-    use rtcg::codegen::random::{Draw, Engine, mrg32k3a, xorwow};
+    use rtcg::codegen::random::{Distribution, RandomEngine, mrg32k3a, xorwow};
     use rtcg::generators::{Parameters, Sequential, Skip};
     let ctx = context();
     let seeds = [5u64, 5, 5, u64::MAX - 2, 17];
     let out = ctx.zeros::<u32>(23).unwrap();
-    let generators = Sequential::seeded(&ctx, Engine::Xorwow, &seeds, 2).unwrap();
+    let generators = Sequential::seeded(&ctx, RandomEngine::Xorwow, &seeds, 2).unwrap();
     generators.skip(Skip::Numbers, &[10]).unwrap();
-    generators.fill(Draw::Bits, &DType::U32.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
-    let mut states = xorwow::states(&seeds, 12);
-    let expected: Vec<u32> = (0..23).map(|k| xorwow::next(&mut states[k % 5])).collect();
+    generators.fill(Distribution::Bits, &DType::U32.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let mut states = xorwow::subsequence_states(&seeds, 12);
+    let expected: Vec<u32> = (0..23).map(|k| xorwow::next_output(&mut states[k % 5])).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
 
     let out = ctx.zeros::<f64>(23).unwrap();
-    let generators = Sequential::seeded(&ctx, Engine::Mrg32k3a, &seeds, 0).unwrap();
-    generators.fill(Draw::Uniform, &DType::F64.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
-    let mut states = mrg32k3a::states(&seeds, 0);
+    let generators = Sequential::seeded(&ctx, RandomEngine::Mrg32k3a, &seeds, 0).unwrap();
+    generators.fill(Distribution::Uniform, &DType::F64.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let mut states = mrg32k3a::subsequence_states(&seeds, 0);
     let expected: Vec<f64> =
-        (0..23).map(|k| mrg32k3a::next(&mut states[k % 5]) as f64 * 2.328_306_549_837_829e-10).collect();
+        (0..23).map(|k| mrg32k3a::next_output(&mut states[k % 5]) as f64 * 2.328_306_549_837_829e-10).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
     let error = generators.skip(Skip::Numbers, &[1, 2]).unwrap_err().to_string();
     assert!(error.contains("2 counts were given for 5 generators"), "{error}");
@@ -468,8 +468,10 @@ fn ranges_and_scans_take_arrays_with_gaps() {
     // SAFETY: the snippet touches one element.
     unsafe { twice.launch(&ctx, &same, IndexRange::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
-    let scan =
-        Scan { index: "long".into(), ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item") };
+    let scan = ScanSnippet {
+        index: "long".into(),
+        ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
+    };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
     let host: Vec<f64> = host.iter().map(|&x| f64::from(x)).collect();
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<f64>(24).unwrap());
@@ -491,13 +493,13 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
     let ctx = context();
     let registry = TypeRegistry::new();
     let arguments = |text| parse_arguments(text, &registry).unwrap();
-    let scan = Scan {
+    let scan = ScanSnippet {
         neutral: None,
         index: "long".into(),
         ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
     };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
-    let sum = Reduction {
+    let sum = ReductionSnippet {
         name: "total".into(),
         out: registry.lookup("double").unwrap(),
         neutral: "0".into(),

@@ -110,7 +110,7 @@ fn other_threads_use_the_same_context() {
 #[test]
 fn arrays_follow_numpys_types() {
     let ctx = context();
-    let arrays = rtcg::CudaRuntime::arrays(&ctx).unwrap();
+    let arrays = rtcg::CudaRuntime::array_context(&ctx).unwrap();
     let a = GpuArray::empty(&arrays, &[2, 3], DType::I32, Order::C).unwrap();
     a.fill(Scalar::Weak(WeakScalar::Int(7))).unwrap();
     let quotient = a.binary(Op::TrueDivide, 2).unwrap();

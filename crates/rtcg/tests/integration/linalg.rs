@@ -2,8 +2,8 @@
 
 use num_complex::Complex;
 use rtcg::array::{ArrayErrorKind, IterationLimits, MatrixNorm, Order, Tolerance, Triangle};
-use rtcg::arrays::MatrixElement;
 use rtcg::prelude::*;
+use rtcg::typed_arrays::MatrixElement;
 use rtcg::{Context, Error};
 
 fn arrays() -> Arrays {

@@ -3,18 +3,19 @@
 
 use crate::depth::at_depth;
 use rtcg::array::{
-    ArrayContext, ArrayErrorKind, Buffer, DType, DeviceInfo, GpuArray, Kernel, Op, Order, Result, Runtime, Triangle,
+    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op, Order,
+    Result, Triangle,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 
 struct Large(CudaRuntime);
 
-impl Runtime for Large {
+impl DeviceRuntime for Large {
     fn device_info(&self) -> DeviceInfo {
         DeviceInfo { multiprocessors: 132, vector_bytes: 16, bulk_copy_smem_bytes: 0, ..self.0.device_info() }
     }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
@@ -29,7 +30,7 @@ impl Runtime for Large {
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         self.0.clear(dst, nbytes)
     }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         self.0.compile(source, name)
     }
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {

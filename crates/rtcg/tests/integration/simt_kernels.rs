@@ -3,8 +3,8 @@
 
 use crate::depth::{at_depth, is_deep};
 use rtcg::array::{
-    ArrayContext, Buffer, DType, DeviceInfo, FftKind, GpuArray, Index, Kernel, Op, Order, ReduceOptions, Reduction,
-    Result, Runtime, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, FftKind, GpuArray, Index, LaunchableKernel, Op, Order,
+    ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex};
 /// With the sources that were compiled.
 struct Large(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
 
-impl Runtime for Large {
+impl DeviceRuntime for Large {
     fn device_info(&self) -> DeviceInfo {
         self.1
     }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn Buffer>> {
+    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
     fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
@@ -31,7 +31,7 @@ impl Runtime for Large {
     fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
         self.0.clear(dst, nbytes)
     }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn Kernel>> {
+    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         self.2.lock().unwrap().push(source.to_owned());
         self.0.compile(source, name)
     }
@@ -90,7 +90,7 @@ fn bytes(array: &GpuArray) -> Vec<u8> {
     bytes
 }
 
-fn reduced(array: &GpuArray, reduction: Reduction, axes: &[isize]) -> GpuArray {
+fn reduced(array: &GpuArray, reduction: ReductionOp, axes: &[isize]) -> GpuArray {
     array.reduce(reduction, ReduceOptions { axes: Some(axes), ..Default::default() }).unwrap()
 }
 
@@ -102,10 +102,10 @@ fn all_elements_in_packs_of_every_width() {
         for n in [1usize, 7, 1023, 4099, 100_003] {
             let wanted: i64 = (0..n).map(value).sum();
             let a = array(&ctx, &[n], dtype);
-            assert_eq!(numbers(&reduced(&a, Reduction::Sum, &[0])), [wanted], "{dtype} {n}");
+            assert_eq!(numbers(&reduced(&a, ReductionOp::Sum, &[0])), [wanted], "{dtype} {n}");
             // A view that begins where no pack may be read.
             let rest = a.index(&[Index::Slice(Some(1), None, None)]).unwrap();
-            assert_eq!(numbers(&reduced(&rest, Reduction::Sum, &[0])), [wanted - value(0)], "{dtype} {n}");
+            assert_eq!(numbers(&reduced(&rest, ReductionOp::Sum, &[0])), [wanted - value(0)], "{dtype} {n}");
         }
     }
 }
@@ -125,10 +125,10 @@ fn runs_are_split_over_blocks_along_either_axis() {
             let wanted: Vec<i64> = (0..[columns, rows][along]).map(|k| sum_of(along, k)).collect();
             // Twice, because the first one has to leave the tickets as it found them.
             for _ in 0..2 {
-                let sums = reduced(&a, Reduction::Sum, &[along as isize]);
+                let sums = reduced(&a, ReductionOp::Sum, &[along as isize]);
                 assert_eq!(numbers(&sums), wanted, "{rows} x {columns} over {along}");
             }
-            let first = numbers(&reduced(&a, Reduction::ArgMaximum, &[along as isize]));
+            let first = numbers(&reduced(&a, ReductionOp::ArgMaximum, &[along as isize]));
             let at =
                 |line: usize, k: usize| if along == 0 { value(k * columns + line) } else { value(line * columns + k) };
             for (line, &k) in first.iter().enumerate().step_by(97) {
@@ -146,7 +146,7 @@ fn fused_reductions_combine_in_the_same_order() {
     let x = array(&ctx, &[300, 401], DType::F32).binary(Op::Multiply, 0.137).unwrap();
     let row = array(&ctx, &[401], DType::F32).binary(Op::Multiply, 0.31).unwrap();
     for axes in [&[0isize, 1][..], &[0], &[1]] {
-        let body = || reduced(&x.binary(Op::Multiply, &row).unwrap(), Reduction::Sum, axes);
+        let body = || reduced(&x.binary(Op::Multiply, &row).unwrap(), ReductionOp::Sum, axes);
         let apart = body();
         let fused = fuse::fuse(|| Ok(body())).unwrap();
         assert_eq!(bytes(&apart), bytes(&fused), "{axes:?}");
@@ -230,7 +230,8 @@ fn threads_take_adjacent_outputs_where_rows_are_aligned() {
     let small = DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE };
     let (wide, sources) = with_sources(small);
     let narrow = claiming(DeviceInfo { vector_bytes: 1, ..small });
-    let all = [Reduction::Sum, Reduction::Maximum, Reduction::All, Reduction::ArgMinimum, Reduction::CountNonzero];
+    let all =
+        [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::All, ReductionOp::ArgMinimum, ReductionOp::CountNonzero];
     let dtypes =
         [(DType::F32, 4), (DType::F64, 2), (DType::F16, 8), (DType::I8, 16), (DType::C64, 2), (DType::Bool, 16)];
     let compare = |shape: &[usize], from: isize, axes: &[isize], reduction, dtype, across: Option<usize>| {
@@ -250,13 +251,13 @@ fn threads_take_adjacent_outputs_where_rows_are_aligned() {
         }
     };
     for reduction in all {
-        let dtypes = dtypes.iter().filter(|(dtype, _)| reduction == Reduction::Sum || dtype.itemsize() == 4);
+        let dtypes = dtypes.iter().filter(|(dtype, _)| reduction == ReductionOp::Sum || dtype.itemsize() == 4);
         for &(dtype, itemwise) in dtypes {
             let out = match reduction {
-                Reduction::Sum if dtype == DType::F16 => 8,
-                Reduction::Maximum => itemwise,
-                Reduction::All => 16 / dtype.itemsize(),
-                Reduction::Sum if !dtype.is_integral() => itemwise,
+                ReductionOp::Sum if dtype == DType::F16 => 8,
+                ReductionOp::Maximum => itemwise,
+                ReductionOp::All => 16 / dtype.itemsize(),
+                ReductionOp::Sum if !dtype.is_integral() => itemwise,
                 _ => 2,
             };
             compare(&[3, 1040], 0, &[0], reduction, dtype, Some(out));
@@ -265,10 +266,10 @@ fn threads_take_adjacent_outputs_where_rows_are_aligned() {
         }
     }
     // Rows that begin, or end, elsewhere; runs along the rows; too few outputs.
-    compare(&[3, 1041], 0, &[0], Reduction::Sum, DType::F32, None);
-    compare(&[3, 1041], 1, &[0], Reduction::Product, DType::F32, None);
-    compare(&[1024, 3], 0, &[1], Reduction::Minimum, DType::F32, None);
-    compare(&[300, 16], 0, &[0], Reduction::Any, DType::F32, None);
+    compare(&[3, 1041], 0, &[0], ReductionOp::Sum, DType::F32, None);
+    compare(&[3, 1041], 1, &[0], ReductionOp::Product, DType::F32, None);
+    compare(&[1024, 3], 0, &[1], ReductionOp::Minimum, DType::F32, None);
+    compare(&[300, 16], 0, &[0], ReductionOp::Any, DType::F32, None);
 }
 
 /// Roots of unity of a frequency, whose transform has all in one place.

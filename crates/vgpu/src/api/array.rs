@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::copy::{CopyQueue, any_to_any, device_to_device, device_to_host, host_to_device};
+use super::copy::{CopyQueue, copy_unified, device_to_device, device_to_host, host_to_device};
 use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS};
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::DriverArray;
+use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
-use crate::memory::heap::Kind;
-use crate::objects::Array;
+use crate::memory::heap::MemoryKind;
 use crate::texture::descriptor::channel_bytes;
 
 /// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
@@ -26,18 +26,21 @@ const MAX_EXTENT: [usize; 3] = [131_072, 131_072, 16_384];
 /// Checks a description; the bytes of a row, the rows of a slice and the slices.
 pub(super) fn check_shape(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<[u64; 3]> {
     let element = channel_bytes(given.Format)? * given.NumChannels as usize;
-    ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, Code::INVALID_VALUE)?;
+    ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, ResultCode::INVALID_VALUE)?;
     let extents = [given.Width, given.Height, given.Depth];
-    ensure(extents.iter().zip(MAX_EXTENT).all(|(&n, most)| n <= most), Code::INVALID_VALUE)?;
+    ensure(extents.iter().zip(MAX_EXTENT).all(|(&n, most)| n <= most), ResultCode::INVALID_VALUE)?;
     let layers = given.Flags & LAYERED != 0;
-    ensure(given.Height > 0 || given.Depth == 0 || layers, Code::INVALID_VALUE)?;
-    ensure(!layers || given.Depth > 0, Code::INVALID_VALUE)?;
+    ensure(given.Height > 0 || given.Depth == 0 || layers, ResultCode::INVALID_VALUE)?;
+    ensure(!layers || given.Depth > 0, ResultCode::INVALID_VALUE)?;
     if given.Flags & CUBEMAP != 0 {
-        ensure(given.Width == given.Height && given.Depth.is_multiple_of(6) && given.Depth > 0, Code::INVALID_VALUE)?;
-        ensure(layers || given.Depth == 6, Code::INVALID_VALUE)?;
+        ensure(
+            given.Width == given.Height && given.Depth.is_multiple_of(6) && given.Depth > 0,
+            ResultCode::INVALID_VALUE,
+        )?;
+        ensure(layers || given.Depth == 6, ResultCode::INVALID_VALUE)?;
     }
     let [row, rows, slices] = [given.Width * element, given.Height.max(1), given.Depth.max(1)];
-    row.checked_mul(rows * slices).ok_or(Code::OUT_OF_MEMORY)?;
+    row.checked_mul(rows * slices).ok_or(ResultCode::OUT_OF_MEMORY)?;
     Ok([row as u64, rows as u64, slices as u64])
 }
 
@@ -48,39 +51,39 @@ pub(super) fn address_levels(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) 
     for d in given {
         let at = next.next_multiple_of(alignment);
         offsets.push(at);
-        next = at.checked_add(check_shape(d)?.iter().product()).ok_or(Code::OUT_OF_MEMORY)?;
+        next = at.checked_add(check_shape(d)?.iter().product()).ok_or(ResultCode::OUT_OF_MEMORY)?;
     }
     Ok((offsets, next))
 }
 
-fn create(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
+fn create_array_3d(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     let context = current()?;
     capture::check_unsafe_call()?;
     let extents = check_shape(given)?;
-    let block = driver::alloc(&context, extents.iter().product(), Kind::Device, 0, 0)?;
-    let array = Array { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
+    let block = driver::alloc_for_context(&context, extents.iter().product(), MemoryKind::Device, 0, 0)?;
+    let array = DriverArray { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
     let made = ARRAYS.insert_with(|_| Arc::new(array));
     if made.is_err() {
-        driver::free(block.start)?;
+        driver::free_block(block.start)?;
     }
-    Ok(CUarray::from_number(made?.0))
+    Ok(CUarray::from_handle_number(made?.0))
 }
 
 /// The address of a byte of an array. Copies that count bytes are for arrays of one dimension: of others they reach
 /// the first row.
-fn address(array: CUarray, offset: usize, len: usize) -> Res<u64> {
-    ensure(!array.is_null(), Code::INVALID_VALUE)?;
-    let array = ARRAYS.get(array.number())?;
-    let end = (offset as u64).checked_add(len as u64).ok_or(Code::INVALID_VALUE)?;
-    ensure(end <= array.extents[0], Code::INVALID_VALUE)?;
+fn array_byte_address(array: CUarray, offset: usize, len: usize) -> Res<u64> {
+    ensure(!array.is_null(), ResultCode::INVALID_VALUE)?;
+    let array = ARRAYS.get_object(array.handle_number())?;
+    let end = (offset as u64).checked_add(len as u64).ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(end <= array.extents[0], ResultCode::INVALID_VALUE)?;
     Ok(array.start + offset as u64)
 }
 
 driver_functions! {
     fn cuArrayCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR) {
-        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        let given = pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?;
-        write_out(pHandle, create(&CUDA_ARRAY3D_DESCRIPTOR {
+        ensure(!pHandle.is_null(), ResultCode::INVALID_VALUE)?;
+        let given = pAllocateArray.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        write_out(pHandle, create_array_3d(&CUDA_ARRAY3D_DESCRIPTOR {
             Width: given.Width,
             Height: given.Height,
             Depth: 0,
@@ -91,12 +94,12 @@ driver_functions! {
     }
 
     fn cuArray3DCreate(pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR) {
-        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        write_out(pHandle, create(pAllocateArray.as_ref().ok_or(Code::INVALID_VALUE)?)?)
+        ensure(!pHandle.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(pHandle, create_array_3d(pAllocateArray.as_ref().ok_or(ResultCode::INVALID_VALUE)?)?)
     }
 
     fn cuArrayGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR, hArray: CUarray) {
-        let d = ARRAYS.get(hArray.number())?.description;
+        let d = ARRAYS.get_object(hArray.handle_number())?.description;
         write_out(pArrayDescriptor, CUDA_ARRAY_DESCRIPTOR {
             Width: d.Width,
             Height: d.Height,
@@ -106,53 +109,53 @@ driver_functions! {
     }
 
     fn cuArray3DGetDescriptor(pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, hArray: CUarray) {
-        write_out(pArrayDescriptor, ARRAYS.get(hArray.number())?.description)
+        write_out(pArrayDescriptor, ARRAYS.get_object(hArray.handle_number())?.description)
     }
 
     fn cuArrayDestroy(hArray: CUarray) {
-        let array = ARRAYS.get(hArray.number())?;
-        let context = crate::context::current_or_owner(array.ctx_id)?;
+        let array = ARRAYS.get_object(hArray.handle_number())?;
+        let context = crate::context::current_or_owner_context(array.ctx_id)?;
         // A level goes with its mipmapped array.
-        ensure(!array.is_level, Code::INVALID_VALUE)?;
+        ensure(!array.is_level, ResultCode::INVALID_VALUE)?;
         capture::check_unsafe_call()?;
         let outcome = context.synchronize();
-        driver::free(ARRAYS.remove(hArray.number())?.start)?;
+        driver::free_block(ARRAYS.remove_object(hArray.handle_number())?.start)?;
         outcome
     }
 
     fn cuMemcpyHtoA(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize) {
-        let lane = CopyQueue::synchronous()?;
-        host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+        let lane = CopyQueue::for_synchronous_call()?;
+        host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyHtoAAsync(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
-        let lane = CopyQueue::of(hStream)?;
-        host_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+        let lane = CopyQueue::of_stream(hStream)?;
+        host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyAtoH(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::synchronous()?;
-        device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::for_synchronous_call()?;
+        device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoHAsync(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) {
-        let lane = CopyQueue::of(hStream)?;
-        device_to_host(&lane, dstHost.addr() as u64, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::of_stream(hStream)?;
+        device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyDtoA(dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) {
-        let lane = CopyQueue::synchronous()?;
-        device_to_device(&lane, address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
+        let lane = CopyQueue::for_synchronous_call()?;
+        device_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyAtoD(dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::synchronous()?;
-        device_to_device(&lane, dstDevice, address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::for_synchronous_call()?;
+        device_to_device(&lane, dstDevice, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoA(dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::synchronous()?;
-        let (dst, src) = (address(dstArray, dstOffset, ByteCount)?, address(srcArray, srcOffset, ByteCount)?);
-        any_to_any(&lane, dst, src, ByteCount as u64)
+        let lane = CopyQueue::for_synchronous_call()?;
+        let (dst, src) = (array_byte_address(dstArray, dstOffset, ByteCount)?, array_byte_address(srcArray, srcOffset, ByteCount)?);
+        copy_unified(&lane, dst, src, ByteCount as u64)
     }
 }

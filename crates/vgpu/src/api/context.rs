@@ -6,110 +6,110 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, write_optional, write_out};
-use crate::context::{self, Context, alive_or_primary, by_handle, current, current_alive, current_or_primary};
-use crate::device::device;
+use super::{Handle, driver_functions, write_out, write_out_if_not_null};
+use crate::context::{self, Context, alive_or_primary, context_by_handle, current, current_alive, current_or_primary};
+use crate::device::device_by_ordinal;
 use crate::driver::EVENTS;
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::limits;
 use crate::graph::capture;
-use crate::stream::{StreamPoints, Work};
+use crate::stream::{OperationWork, StreamPoints};
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.
 const API_VERSION: c_uint = 3020;
 /// Stream priorities: smaller numbers are more urgent.
-pub(crate) const PRIORITIES: (c_int, c_int) = (0, -5);
+pub(crate) const STREAM_PRIORITY_RANGE: (c_int, c_int) = (0, -5);
 
 /// # Safety
 /// `place` is null or valid for writing a handle.
-unsafe fn create(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
-    ensure(!place.is_null(), Code::INVALID_VALUE)?;
-    ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
-    let context = Context::create(device(dev)?, flags)?;
-    context::push(context.clone())?;
+unsafe fn create_context(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
+    ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
+    ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    let context = Context::create(device_by_ordinal(dev)?, flags)?;
+    context::push_current(context.clone())?;
     // SAFETY: not null, so valid by this function's contract.
-    unsafe { write_out(place, CUcontext::from_number(context.handle)) }
+    unsafe { write_out(place, CUcontext::from_handle_number(context.handle)) }
 }
 
 /// The context of a handle, or the current one for null.
-fn given_or_current(ctx: CUcontext) -> Res<Arc<Context>> {
-    if ctx.is_null() { current_alive() } else { by_handle(ctx.number()) }
+fn context_or_current(ctx: CUcontext) -> Res<Arc<Context>> {
+    if ctx.is_null() { current_alive() } else { context_by_handle(ctx.handle_number()) }
 }
 
 /// Largest value that a limit may have, and whether it may be set at all.
 fn check_limit(number: u32, value: usize) -> Res {
     match number {
-        0 => ensure(value <= 512 << 10, Code::INVALID_VALUE),
-        1 | 2 => ensure(value <= 32 << 30, Code::INVALID_VALUE),
-        5 => ensure(value <= 128, Code::INVALID_VALUE),
+        0 => ensure(value <= 512 << 10, ResultCode::INVALID_VALUE),
+        1 | 2 => ensure(value <= 32 << 30, ResultCode::INVALID_VALUE),
+        5 => ensure(value <= 128, ResultCode::INVALID_VALUE),
         // Dynamic parallelism and the persisting cache do not exist here.
-        3 | 4 | 6 => Code::UNSUPPORTED_LIMIT.err(),
-        7..=9 => Code::NOT_SUPPORTED.err(),
-        _ => Code::INVALID_VALUE.err(),
+        3 | 4 | 6 => ResultCode::UNSUPPORTED_LIMIT.err(),
+        7..=9 => ResultCode::NOT_SUPPORTED.err(),
+        _ => ResultCode::INVALID_VALUE.err(),
     }
 }
 
 driver_functions! {
     fn cuCtxCreate(pctx: *mut CUcontext, ctxCreateParams: *mut CUctxCreateParams, flags: c_uint, dev: CUdevice) {
         if let Some(params) = ctxCreateParams.as_ref() {
-            ensure(params.numExecAffinityParams == 0, Code::UNSUPPORTED_EXEC_AFFINITY)?;
-            ensure(params.cigParams.is_null(), Code::NOT_SUPPORTED)?;
+            ensure(params.numExecAffinityParams == 0, ResultCode::UNSUPPORTED_EXEC_AFFINITY)?;
+            ensure(params.cigParams.is_null(), ResultCode::NOT_SUPPORTED)?;
         }
-        create(pctx, flags, dev)
+        create_context(pctx, flags, dev)
     }
 
     fn cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) {
-        create(pctx, flags, dev)
+        create_context(pctx, flags, dev)
     }
 
     fn cuCtxCreate_v3(pctx: *mut CUcontext, paramsArray: *mut CUexecAffinityParam, numParams: c_int, flags: c_uint, dev: CUdevice) {
         let _ = paramsArray;
-        ensure(numParams == 0, Code::UNSUPPORTED_EXEC_AFFINITY)?;
-        create(pctx, flags, dev)
+        ensure(numParams == 0, ResultCode::UNSUPPORTED_EXEC_AFFINITY)?;
+        create_context(pctx, flags, dev)
     }
 
     fn cuCtxDestroy(ctx: CUcontext) {
-        ensure(!ctx.is_null(), Code::INVALID_VALUE)?;
-        let context = by_handle(ctx.number())?;
+        ensure(!ctx.is_null(), ResultCode::INVALID_VALUE)?;
+        let context = context_by_handle(ctx.handle_number())?;
         // The primary context goes with its last release, not like this.
-        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        ensure(!context.primary, ResultCode::INVALID_CONTEXT)?;
         context.destroy()
     }
 
     fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) {
-        ensure(flags == 0 && !pctx.is_null(), Code::INVALID_VALUE)?;
+        ensure(flags == 0 && !pctx.is_null(), ResultCode::INVALID_VALUE)?;
         let context = current_alive()?;
-        ensure(!context.primary, Code::INVALID_CONTEXT)?;
+        ensure(!context.primary, ResultCode::INVALID_CONTEXT)?;
         context.attach();
-        write_out(pctx, CUcontext::from_number(context.handle))
+        write_out(pctx, CUcontext::from_handle_number(context.handle))
     }
 
     fn cuCtxDetach(ctx: CUcontext) {
-        let context = by_handle(ctx.number())?;
-        let is_current = context::top().is_some_and(|top| top.id == context.id);
-        ensure(is_current && !context.primary, Code::INVALID_CONTEXT)?;
+        let context = context_by_handle(ctx.handle_number())?;
+        let is_current = context::top_of_stack().is_some_and(|top| top.id == context.id);
+        ensure(is_current && !context.primary, ResultCode::INVALID_CONTEXT)?;
         context.detach()
     }
 
     fn cuCtxPushCurrent(ctx: CUcontext) {
-        ensure(!ctx.is_null(), Code::INVALID_VALUE)?;
-        context::push(alive_or_primary(ctx.number())?)
+        ensure(!ctx.is_null(), ResultCode::INVALID_VALUE)?;
+        context::push_current(alive_or_primary(ctx.handle_number())?)
     }
 
     fn cuCtxPopCurrent(pctx: *mut CUcontext) {
-        let context = context::pop()?;
-        write_optional(pctx, CUcontext::from_number(context.handle));
+        let context = context::pop_current()?;
+        write_out_if_not_null(pctx, CUcontext::from_handle_number(context.handle));
         Ok(())
     }
 
     fn cuCtxSetCurrent(ctx: CUcontext) {
-        let context = if ctx.is_null() { None } else { Some(alive_or_primary(ctx.number())?) };
-        context::set(context)
+        let context = if ctx.is_null() { None } else { Some(alive_or_primary(ctx.handle_number())?) };
+        context::set_current(context)
     }
 
     fn cuCtxGetCurrent(pctx: *mut CUcontext) {
-        let handle = context::top().map_or(0, |c| c.handle);
-        write_out(pctx, CUcontext::from_number(handle))
+        let handle = context::top_of_stack().map_or(0, |c| c.handle);
+        write_out(pctx, CUcontext::from_handle_number(handle))
     }
 
     fn cuCtxGetDevice(device: *mut CUdevice) {
@@ -117,7 +117,7 @@ driver_functions! {
     }
 
     fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
-        write_out(device, given_or_current(ctx)?.device.ordinal as CUdevice)
+        write_out(device, context_or_current(ctx)?.device.ordinal as CUdevice)
     }
 
     fn cuCtxGetFlags(flags: *mut c_uint) {
@@ -129,7 +129,7 @@ driver_functions! {
     }
 
     fn cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) {
-        write_out(ctxId, given_or_current(ctx)?.id)
+        write_out(ctxId, context_or_current(ctx)?.id)
     }
 
     fn cuCtxSynchronize() {
@@ -139,8 +139,8 @@ driver_functions! {
     }
 
     fn cuCtxSynchronize_v2(ctx: CUcontext) {
-        ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
-        given_or_current(ctx)?.synchronize()
+        ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+        context_or_current(ctx)?.synchronize()
     }
 
     fn cuCtxSetLimit(limit: CUlimit, value: usize) {
@@ -159,7 +159,7 @@ driver_functions! {
 
     fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) {
         let context = current_alive()?;
-        ensure(limit.0 < 10, Code::INVALID_VALUE)?;
+        ensure(limit.0 < 10, ResultCode::INVALID_VALUE)?;
         let value = context.settings().limits[limit.0 as usize];
         write_out(pvalue, value)
     }
@@ -171,7 +171,7 @@ driver_functions! {
 
     fn cuCtxSetCacheConfig(config: CUfunc_cache) {
         let context = current()?;
-        ensure(config.0 <= 3, Code::INVALID_VALUE)?;
+        ensure(config.0 <= 3, ResultCode::INVALID_VALUE)?;
         context.settings().cache_config = config.0;
         Ok(())
     }
@@ -183,7 +183,7 @@ driver_functions! {
 
     fn cuCtxSetSharedMemConfig(config: CUsharedconfig) {
         let context = current()?;
-        ensure(config.0 <= 2, Code::INVALID_VALUE)?;
+        ensure(config.0 <= 2, ResultCode::INVALID_VALUE)?;
         // Banks have four bytes on this device; as on real ones of its kind the call is accepted
         // and changes nothing.
         drop(context);
@@ -191,14 +191,14 @@ driver_functions! {
     }
 
     fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) {
-        given_or_current(ctx)?;
+        context_or_current(ctx)?;
         write_out(version, API_VERSION)
     }
 
     fn cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) {
         current_alive()?;
-        write_optional(leastPriority, PRIORITIES.0);
-        write_optional(greatestPriority, PRIORITIES.1);
+        write_out_if_not_null(leastPriority, STREAM_PRIORITY_RANGE.0);
+        write_out_if_not_null(greatestPriority, STREAM_PRIORITY_RANGE.1);
         Ok(())
     }
 
@@ -207,35 +207,35 @@ driver_functions! {
     }
 
     fn cuCtxEnablePeerAccess(peerContext: CUcontext, Flags: c_uint) {
-        ensure(Flags == 0, Code::INVALID_VALUE)?;
+        ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
         let context = current()?;
-        let peer = by_handle(peerContext.number())?;
-        ensure(peer.device.ordinal != context.device.ordinal, Code::PEER_ACCESS_UNSUPPORTED)?;
+        let peer = context_by_handle(peerContext.handle_number())?;
+        ensure(peer.device.ordinal != context.device.ordinal, ResultCode::PEER_ACCESS_UNSUPPORTED)?;
         let added = context.peers.enable(peer.id);
-        ensure(added, Code::PEER_ACCESS_ALREADY_ENABLED)
+        ensure(added, ResultCode::PEER_ACCESS_ALREADY_ENABLED)
     }
 
     fn cuCtxDisablePeerAccess(peerContext: CUcontext) {
         let context = current()?;
-        let peer = by_handle(peerContext.number())?;
+        let peer = context_by_handle(peerContext.handle_number())?;
         let removed = context.peers.disable(peer.id);
-        ensure(removed, Code::PEER_ACCESS_NOT_ENABLED)
+        ensure(removed, ResultCode::PEER_ACCESS_NOT_ENABLED)
     }
 
     fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) {
-        let context = given_or_current(hCtx)?;
-        let event = EVENTS.get(hEvent.number())?;
-        ensure(event.ctx_id == context.id, Code::INVALID_HANDLE)?;
-        event.record_after(&context, context.fences().into());
+        let context = context_or_current(hCtx)?;
+        let event = EVENTS.get_object(hEvent.handle_number())?;
+        ensure(event.ctx_id == context.id, ResultCode::INVALID_HANDLE)?;
+        event.record_after(&context, context.stream_points().into());
         Ok(())
     }
 
     fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) {
-        let context = given_or_current(hCtx)?;
-        let event = EVENTS.get(hEvent.number())?;
-        if let Some(fence) = event.fence() {
+        let context = context_or_current(hCtx)?;
+        let event = EVENTS.get_object(hEvent.handle_number())?;
+        if let Some(fence) = event.pending_point() {
             for stream in context.all_streams() {
-                stream.submit(&context, StreamPoints::from_elem(fence.clone(), 1), Work::Wait);
+                stream.submit(&context, StreamPoints::from_elem(fence.clone(), 1), OperationWork::Wait);
             }
         }
         Ok(())

@@ -4,16 +4,16 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, text, write_out};
-use crate::device::{CAPABILITY, device, devices, n_multiprocessors};
-use crate::error::{Code, Res, ensure};
+use super::{driver_functions, str_from_c, write_out};
+use crate::device::{COMPUTE_CAPABILITY, device_by_ordinal, n_multiprocessors, virtual_devices};
+use crate::error::{Res, ResultCode, ensure};
 
 /// Copies a text into a caller's buffer, cut to fit, always terminated.
 ///
 /// # Safety
 /// `place` is null or has room for `room` bytes.
 unsafe fn write_text(place: *mut c_char, room: c_int, text: &str) -> Res {
-    ensure(!place.is_null() && room > 0, Code::INVALID_VALUE)?;
+    ensure(!place.is_null() && room > 0, ResultCode::INVALID_VALUE)?;
     let n = text.len().min(room as usize - 1);
     // SAFETY: `n + 1 <= room`.
     unsafe {
@@ -25,35 +25,35 @@ unsafe fn write_text(place: *mut c_char, room: c_int, text: &str) -> Res {
 
 driver_functions! {
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) {
-        let found = crate::device::device(ordinal)?;
+        let found = crate::device::device_by_ordinal(ordinal)?;
         write_out(device, found.ordinal as CUdevice)
     }
 
     fn cuDeviceGetCount(count: *mut c_int) {
-        write_out(count, devices().len() as c_int)
+        write_out(count, virtual_devices().len() as c_int)
     }
 
     fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) {
-        write_text(name, len, &device(dev)?.name)
+        write_text(name, len, &device_by_ordinal(dev)?.name)
     }
 
     fn cuDeviceGetUuid(uuid: *mut CUuuid, dev: CUdevice) {
-        let bytes = device(dev)?.uuid().map(|b| b as c_char);
+        let bytes = device_by_ordinal(dev)?.uuid().map(|b| b as c_char);
         write_out(uuid, CUuuid { bytes })
     }
 
     fn cuDeviceTotalMem(bytes: *mut usize, dev: CUdevice) {
-        write_out(bytes, device(dev)?.memory_bytes as usize)
+        write_out(bytes, device_by_ordinal(dev)?.memory_bytes as usize)
     }
 
     fn cuDeviceGetAttribute(pi: *mut c_int, attrib: CUdevice_attribute, dev: CUdevice) {
-        let device = device(dev)?;
+        let device = device_by_ordinal(dev)?;
         let value = i32::try_from(attrib.0).ok().and_then(|n| device.attribute(n));
-        write_out(pi, value.ok_or(Code::INVALID_VALUE)?)
+        write_out(pi, value.ok_or(ResultCode::INVALID_VALUE)?)
     }
 
     fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) {
-        let device = device(dev)?;
+        let device = device_by_ordinal(dev)?;
         let get = |number| device.attribute(number).unwrap_or(0);
         write_out(prop, CUdevprop {
             maxThreadsPerBlock: get(1),
@@ -70,14 +70,14 @@ driver_functions! {
     }
 
     fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
-        device(dev)?;
-        write_out(major, CAPABILITY.0)?;
-        write_out(minor, CAPABILITY.1)
+        device_by_ordinal(dev)?;
+        write_out(major, COMPUTE_CAPABILITY.0)?;
+        write_out(minor, COMPUTE_CAPABILITY.1)
     }
 
     fn cuDeviceGetExecAffinitySupport(pi: *mut c_int, type_: CUexecAffinityType, dev: CUdevice) {
-        device(dev)?;
-        ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::INVALID_VALUE)?;
+        device_by_ordinal(dev)?;
+        ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, ResultCode::INVALID_VALUE)?;
         write_out(pi, 0)
     }
 
@@ -88,67 +88,67 @@ driver_functions! {
     }
 
     fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, pciBusId: *const c_char) {
-        let wanted = text(pciBusId)?;
+        let wanted = str_from_c(pciBusId)?;
         let same = |id: String| id.eq_ignore_ascii_case(wanted) || id.strip_suffix(".0").is_some_and(|s| s.eq_ignore_ascii_case(wanted));
         let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
-        ensure(wanted.contains(':') && wanted.split([':', '.']).all(is_part), Code::INVALID_VALUE)?;
-        let found = devices().iter().find(|d| same(d.pci_bus_id())).ok_or(Code::INVALID_DEVICE)?;
+        ensure(wanted.contains(':') && wanted.split([':', '.']).all(is_part), ResultCode::INVALID_VALUE)?;
+        let found = virtual_devices().iter().find(|d| same(d.pci_bus_id())).ok_or(ResultCode::INVALID_DEVICE)?;
         write_out(dev, found.ordinal as CUdevice)
     }
 
     fn cuDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, dev: CUdevice) {
-        let id = device(dev)?.pci_bus_id();
-        ensure(len as usize > id.len(), Code::INVALID_VALUE)?;
+        let id = device_by_ordinal(dev)?.pci_bus_id();
+        ensure(len as usize > id.len(), ResultCode::INVALID_VALUE)?;
         write_text(pciBusId, len, &id)
     }
 
     fn cuDeviceCanAccessPeer(canAccessPeer: *mut c_int, dev: CUdevice, peerDev: CUdevice) {
-        let (one, other) = (device(dev)?, device(peerDev)?);
+        let (one, other) = (device_by_ordinal(dev)?, device_by_ordinal(peerDev)?);
         write_out(canAccessPeer, c_int::from(one.ordinal != other.ordinal))
     }
 
     fn cuDeviceGetP2PAttribute(value: *mut c_int, attrib: CUdevice_P2PAttribute, srcDevice: CUdevice, dstDevice: CUdevice) {
-        let (one, other) = (device(srcDevice)?, device(dstDevice)?);
-        ensure(one.ordinal != other.ordinal, Code::INVALID_DEVICE)?;
+        let (one, other) = (device_by_ordinal(srcDevice)?, device_by_ordinal(dstDevice)?);
+        ensure(one.ordinal != other.ordinal, ResultCode::INVALID_DEVICE)?;
         let answer = match attrib {
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK => 0,
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED => 1,
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => 1,
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED => 0,
             CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED => 0,
-            _ => return Code::INVALID_VALUE.err(),
+            _ => return ResultCode::INVALID_VALUE.err(),
         };
         write_out(value, answer)
     }
 
     fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) {
-        ensure(!pctx.is_null(), Code::INVALID_VALUE)?;
-        let context = device(dev)?.retain_primary()?;
-        write_out(pctx, super::Handle::from_number(context.handle))
+        ensure(!pctx.is_null(), ResultCode::INVALID_VALUE)?;
+        let context = device_by_ordinal(dev)?.retain_primary()?;
+        write_out(pctx, super::Handle::from_handle_number(context.handle))
     }
 
     fn cuDevicePrimaryCtxRelease(dev: CUdevice) {
-        device(dev)?.release_primary()
+        device_by_ordinal(dev)?.release_primary()
     }
 
     fn cuDevicePrimaryCtxSetFlags(dev: CUdevice, flags: c_uint) {
-        device(dev)?.set_primary_flags(flags)
+        device_by_ordinal(dev)?.set_primary_flags(flags)
     }
 
     fn cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) {
-        let (bits, is_active) = device(dev)?.primary_state();
-        ensure(!flags.is_null() && !active.is_null(), Code::INVALID_VALUE)?;
+        let (bits, is_active) = device_by_ordinal(dev)?.primary_state();
+        ensure(!flags.is_null() && !active.is_null(), ResultCode::INVALID_VALUE)?;
         write_out(flags, bits)?;
         write_out(active, c_int::from(is_active))
     }
 
     fn cuDevicePrimaryCtxReset(dev: CUdevice) {
-        device(dev)?.reset_primary()
+        device_by_ordinal(dev)?.reset_primary()
     }
 
     fn cuCtxGetExecAffinity(pExecAffinity: *mut CUexecAffinityParam, type_: CUexecAffinityType) {
         crate::context::current_alive()?;
-        ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, Code::UNSUPPORTED_EXEC_AFFINITY)?;
+        ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, ResultCode::UNSUPPORTED_EXEC_AFFINITY)?;
         let mut answer = CUexecAffinityParam { type_, ..Default::default() };
         answer.param.smCount = CUexecAffinitySmCount { val: n_multiprocessors() };
         write_out(pExecAffinity, answer)

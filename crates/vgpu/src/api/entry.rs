@@ -4,30 +4,30 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, text, write_optional, write_out};
+use super::{driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::device::DRIVER_VERSION;
 use crate::driver;
-use crate::error::{Code, ensure};
-use crate::table::{resolve, resolve_symbol};
+use crate::error::{ResultCode, ensure};
+use crate::table::{resolve_function, resolve_symbol};
 
 driver_functions! { any time:
     fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) {
-        match Code(error.0).text() {
+        match ResultCode(error.0).description() {
             Some(text) => write_out(pStr, text.as_ptr()),
-            None => write_out(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+            None => write_out(pStr, std::ptr::null()).and(ResultCode::INVALID_VALUE.err()),
         }
     }
 
     fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) {
-        match Code(error.0).name() {
+        match ResultCode(error.0).name() {
             Some(name) => write_out(pStr, name.as_ptr()),
-            None => write_out(pStr, std::ptr::null()).and(Code::INVALID_VALUE.err()),
+            None => write_out(pStr, std::ptr::null()).and(ResultCode::INVALID_VALUE.err()),
         }
     }
 
     fn cuInit(Flags: c_uint) {
-        ensure(Flags == 0, Code::INVALID_VALUE)?;
-        driver::init()
+        ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
+        driver::init_driver()
     }
 
     fn cuDriverGetVersion(driverVersion: *mut c_int) {
@@ -36,13 +36,13 @@ driver_functions! { any time:
 
     fn cuGetProcAddress(symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64, symbolStatus: *mut CUdriverProcAddressQueryResult) {
         let _ = flags;
-        let name = text(symbol)?;
-        let found = resolve(form_for_version(name, cudaVersion)).or_else(|| resolve_symbol(name));
+        let name = str_from_c(symbol)?;
+        let found = resolve_function(form_for_version(name, cudaVersion)).or_else(|| resolve_symbol(name));
         let status = CUdriverProcAddressQueryResult(u32::from(found.is_none()));
-        write_optional(symbolStatus, status);
+        write_out_if_not_null(symbolStatus, status);
         write_out(pfn, found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut))?;
         // With a place for the status, the status says it and the call succeeds.
-        ensure(found.is_some() || !symbolStatus.is_null(), Code::NOT_FOUND)
+        ensure(found.is_some() || !symbolStatus.is_null(), ResultCode::NOT_FOUND)
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
-use super::{Handle, driver_functions, write_optional, write_out};
+use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::{Context, current};
-use crate::device::CAPABILITY;
+use crate::device::COMPUTE_CAPABILITY;
 use crate::driver::FUNCTIONS;
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{DriverFunction, lock};
+use crate::error::{Res, ResultCode, ensure};
 use crate::module::Kernel;
-use crate::objects::{Function, lock};
 
 /// Handles of kernels of libraries carry this in their highest byte.
 const KERNEL_KIND: u64 = 0x19;
@@ -21,42 +21,42 @@ const KERNEL_KIND: u64 = 0x19;
 const MAX_PARAM_BYTES: usize = 32_764;
 
 /// The function of a handle; the handle of a library's kernel stands for its function in `ctx`.
-pub(crate) fn function_in(ctx: &Context, handle: CUfunction) -> Res<Arc<Function>> {
-    let number = handle.number();
+pub(crate) fn function_in(ctx: &Context, handle: CUfunction) -> Res<Arc<DriverFunction>> {
+    let number = handle.handle_number();
     let number = if number >> 56 == KERNEL_KIND { function_of_kernel(ctx, number)? } else { number };
-    FUNCTIONS.get(number)
+    FUNCTIONS.get_object(number)
 }
 
-fn function(handle: CUfunction) -> Res<Arc<Function>> {
-    if handle.number() >> 56 == KERNEL_KIND {
+fn current_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
+    if handle.handle_number() >> 56 == KERNEL_KIND {
         function_in(&*current()?, handle)
     } else {
-        FUNCTIONS.get(handle.number())
+        FUNCTIONS.get_object(handle.handle_number())
     }
 }
 
 /// The function that a question is about: null is no value of a question, as real drivers have it.
-fn asked(handle: CUfunction) -> Res<Arc<Function>> {
-    ensure(!handle.is_null(), Code::INVALID_VALUE)?;
-    function(handle)
+fn queried_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
+    ensure(!handle.is_null(), ResultCode::INVALID_VALUE)?;
+    current_function(handle)
 }
 
 /// The function that the oldest launch functions prepare; they want a current context.
-fn prepared(handle: CUfunction) -> Res<Arc<Function>> {
+fn legacy_launch_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
     current()?;
-    function(handle)
+    current_function(handle)
 }
 
 /// `cuFuncGetAttribute`
-pub(crate) fn get_attribute(function: &Function, attribute: CUfunction_attribute) -> Res<c_int> {
+pub(crate) fn get_attribute(function: &DriverFunction, attribute: CUfunction_attribute) -> Res<c_int> {
     if attribute == CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT {
         return Ok(function.carveout.load(Ordering::Relaxed));
     }
-    attribute_of(&function.kernel, attribute)
+    function_attribute(&function.kernel, attribute)
 }
 
 /// The attribute of a kernel for which nothing was set.
-pub(crate) fn attribute_of(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
+pub(crate) fn function_attribute(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
     use CUfunction_attribute as A;
     Ok(match attribute {
         A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => kernel.max_threads_per_block() as c_int,
@@ -65,27 +65,27 @@ pub(crate) fn attribute_of(kernel: &Kernel, attribute: CUfunction_attribute) -> 
         A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => kernel.local_bytes() as c_int,
         A::CU_FUNC_ATTRIBUTE_NUM_REGS => kernel.n_regs() as c_int,
         A::CU_FUNC_ATTRIBUTE_PTX_VERSION => kernel.module().ptx_target() as c_int,
-        A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => CAPABILITY.0 * 10 + CAPABILITY.1,
+        A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => COMPUTE_CAPABILITY.0 * 10 + COMPUTE_CAPABILITY.1,
         A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => kernel.max_dynamic_shared() as c_int,
         A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => -1,
         _ if attribute.0 < A::CU_FUNC_ATTRIBUTE_MAX.0 => 0,
-        _ => return Code::INVALID_VALUE.err(),
+        _ => return ResultCode::INVALID_VALUE.err(),
     })
 }
 
 /// `cuFuncSetAttribute`
-pub(crate) fn set_attribute(function: &Function, attribute: CUfunction_attribute, value: c_int) -> Res {
+pub(crate) fn set_attribute(function: &DriverFunction, attribute: CUfunction_attribute, value: c_int) -> Res {
     match attribute {
         CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
-            ensure(function.kernel.set_max_dynamic_shared(bytes), Code::INVALID_VALUE)
+            let bytes = u32::try_from(value).map_err(|_| ResultCode::INVALID_VALUE)?;
+            ensure(function.kernel.set_max_dynamic_shared(bytes), ResultCode::INVALID_VALUE)
         }
         CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
-            ensure((-1..=100).contains(&value), Code::INVALID_VALUE)?;
+            ensure((-1..=100).contains(&value), ResultCode::INVALID_VALUE)?;
             function.carveout.store(value, Ordering::Relaxed);
             Ok(())
         }
-        _ => Code::INVALID_VALUE.err(),
+        _ => ResultCode::INVALID_VALUE.err(),
     }
 }
 
@@ -94,21 +94,21 @@ pub(crate) fn set_attribute(function: &Function, attribute: CUfunction_attribute
 /// # Safety
 /// Both places are null or valid for writing.
 pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usize, size: *mut usize) -> Res {
-    let info = kernel.params().get(index).ok_or(Code::INVALID_VALUE)?;
+    let info = kernel.params().get(index).ok_or(ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         write_out(offset, info.offset)?;
-        write_optional(size, info.size);
+        write_out_if_not_null(size, info.size);
     }
     Ok(())
 }
 
 /// Writes bytes into the prepared parameters, growing them.
 fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
-    let function = prepared(function)?;
-    let offset = usize::try_from(offset).map_err(|_| Code::INVALID_VALUE)?;
-    let end = offset.checked_add(bytes.len()).ok_or(Code::INVALID_VALUE)?;
-    ensure(end <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
+    let function = legacy_launch_function(function)?;
+    let offset = usize::try_from(offset).map_err(|_| ResultCode::INVALID_VALUE)?;
+    let end = offset.checked_add(bytes.len()).ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(end <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
     let mut prepared = lock(&function.prepared);
     if prepared.params.len() < end {
         prepared.params.resize(end, 0);
@@ -119,61 +119,61 @@ fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
 
 driver_functions! {
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction) {
-        write_out(pi, get_attribute(&*function(hfunc)?, attrib)?)
+        write_out(pi, get_attribute(&*current_function(hfunc)?, attrib)?)
     }
 
     fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int) {
-        set_attribute(&*function(hfunc)?, attrib, value)
+        set_attribute(&*current_function(hfunc)?, attrib, value)
     }
 
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache) {
-        function(hfunc)?;
-        ensure(config.0 <= 3, Code::INVALID_VALUE)
+        current_function(hfunc)?;
+        ensure(config.0 <= 3, ResultCode::INVALID_VALUE)
     }
 
     fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig) {
-        function(hfunc)?;
-        ensure(config.0 <= 2, Code::INVALID_VALUE)
+        current_function(hfunc)?;
+        ensure(config.0 <= 2, ResultCode::INVALID_VALUE)
     }
 
     fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) {
-        write_out(hmod, CUmodule::from_number(asked(hfunc)?.module))
+        write_out(hmod, CUmodule::from_handle_number(queried_function(hfunc)?.module))
     }
 
     fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) {
         // The name lives as long as the function's module, as CUDA documents it.
-        write_out(name, asked(hfunc)?.name.as_ptr())
+        write_out(name, queried_function(hfunc)?.name.as_ptr())
     }
 
     fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
-        param_info(&asked(func)?.kernel, paramIndex, paramOffset, paramSize)
+        param_info(&queried_function(func)?.kernel, paramIndex, paramOffset, paramSize)
     }
 
     fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {
-        self::function(function)?;
+        self::current_function(function)?;
         write_out(state, CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
     }
 
     fn cuFuncLoad(function: CUfunction) {
-        self::function(function).map(drop)
+        self::current_function(function).map(drop)
     }
 
     fn cuFuncSetBlockShape(hfunc: CUfunction, x: c_int, y: c_int, z: c_int) {
-        let function = prepared(hfunc)?;
+        let function = legacy_launch_function(hfunc)?;
         let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
-        ensure(!shape.contains(&0), Code::INVALID_VALUE)?;
+        ensure(!shape.contains(&0), ResultCode::INVALID_VALUE)?;
         lock(&function.prepared).block = shape;
         Ok(())
     }
 
     fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) {
-        lock(&prepared(hfunc)?.prepared).shared = bytes;
+        lock(&legacy_launch_function(hfunc)?.prepared).shared = bytes;
         Ok(())
     }
 
     fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) {
-        let function = prepared(hfunc)?;
-        ensure(numbytes as usize <= MAX_PARAM_BYTES, Code::INVALID_VALUE)?;
+        let function = legacy_launch_function(hfunc)?;
+        ensure(numbytes as usize <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
         lock(&function.prepared).params.resize(numbytes as usize, 0);
         Ok(())
     }
@@ -187,7 +187,7 @@ driver_functions! {
     }
 
     fn cuParamSetv(hfunc: CUfunction, offset: c_int, ptr: *mut c_void, numbytes: c_uint) {
-        ensure(!ptr.is_null() || numbytes == 0, Code::INVALID_VALUE)?;
+        ensure(!ptr.is_null() || numbytes == 0, ResultCode::INVALID_VALUE)?;
         let bytes = if numbytes == 0 { &[] } else { std::slice::from_raw_parts(ptr.cast::<u8>(), numbytes as usize) };
         set_param(hfunc, offset, bytes)
     }

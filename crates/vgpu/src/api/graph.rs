@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, Weak};
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, text, write_out};
-use crate::device::device;
-use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, UserObject};
-use crate::handles::Table;
-use crate::objects::lock;
+use super::{Handle, driver_functions, str_from_c, write_out};
+use crate::device::device_by_ordinal;
+use crate::driver_objects::lock;
+use crate::error::{Res, ResultCode, ensure};
+use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject};
+use crate::handles::HandleTable;
 
 /// Objects of the program that graphs keep.
-static USER_OBJECTS: Table<UserHandle> = Table::new(0x1e);
+static USER_OBJECTS: HandleTable<UserHandle> = HandleTable::new(0x1e);
 
 /// What the program knows an object by: valid as long as the program or a graph keeps the object.
 struct UserHandle {
@@ -25,33 +25,33 @@ struct UserHandle {
 }
 
 fn user_object(handle: CUuserObject) -> Res<Arc<UserObject>> {
-    let known = USER_OBJECTS.get_or(handle.number(), Code::INVALID_VALUE)?;
-    known.object.upgrade().ok_or(Code::INVALID_VALUE.into())
+    let known = USER_OBJECTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)?;
+    known.object.upgrade().ok_or(ResultCode::INVALID_VALUE.into())
 }
 
 /// The graph of a handle.
-pub(crate) fn graph(handle: CUgraph) -> Res<Arc<Graph>> {
-    GRAPHS.get_or(handle.number(), Code::INVALID_VALUE)
+pub(crate) fn graph_from_handle(handle: CUgraph) -> Res<Arc<Graph>> {
+    GRAPHS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
 /// The node of a handle.
-pub(crate) fn node(handle: CUgraphNode) -> Res<Arc<Node>> {
-    NODES.get_or(handle.number(), Code::INVALID_VALUE)
+pub(crate) fn node_from_handle(handle: CUgraphNode) -> Res<Arc<Node>> {
+    NODES.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
 /// The graph that a node is part of.
-pub(crate) fn graph_of(node: &Node) -> Res<Arc<Graph>> {
-    GRAPHS.get_or(node.graph, Code::INVALID_VALUE)
+pub(crate) fn graph_of_node(node: &Node) -> Res<Arc<Graph>> {
+    GRAPHS.get_or(node.graph, ResultCode::INVALID_VALUE)
 }
 
 /// The handles of an array of nodes.
 ///
 /// # Safety
 /// `nodes` has `n` elements, or `n` is 0.
-pub(crate) unsafe fn handles_of(nodes: *const CUgraphNode, n: usize) -> Res<Vec<u64>> {
-    ensure(n == 0 || !nodes.is_null(), Code::INVALID_VALUE)?;
+pub(crate) unsafe fn node_handles(nodes: *const CUgraphNode, n: usize) -> Res<Vec<u64>> {
+    ensure(n == 0 || !nodes.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
-    Ok((0..n).map(|i| unsafe { nodes.add(i).read_unaligned() }.number()).collect())
+    Ok((0..n).map(|i| unsafe { nodes.add(i).read_unaligned() }.handle_number()).collect())
 }
 
 /// Tells how many there are when `place` is null, else fills the places that there are, nulls
@@ -60,7 +60,7 @@ pub(crate) unsafe fn handles_of(nodes: *const CUgraphNode, n: usize) -> Res<Vec<
 /// # Safety
 /// `place` is null or has `*n` elements; `n` is null or valid.
 unsafe fn write_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
-    ensure(!n.is_null(), Code::INVALID_VALUE)?;
+    ensure(!n.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         if place.is_null() {
@@ -68,7 +68,7 @@ unsafe fn write_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Re
         }
         let room = n.read_unaligned();
         for i in 0..room {
-            place.add(i).write_unaligned(CUgraphNode::from_number(list.get(i).copied().unwrap_or(0)));
+            place.add(i).write_unaligned(CUgraphNode::from_handle_number(list.get(i).copied().unwrap_or(0)));
         }
         write_out(n, room.min(list.len()))
     }
@@ -82,7 +82,7 @@ unsafe fn write_edges(
     n: *mut usize,
     edges: &[(u64, CUgraphEdgeData)],
 ) -> Res {
-    ensure(!n.is_null(), Code::INVALID_VALUE)?;
+    ensure(!n.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         if !data.is_null() && !place.is_null() {
@@ -99,23 +99,23 @@ unsafe fn write_edges(
 
 /// Callers that do not ask for the edges' data may not miss any.
 fn refuse_dropped_edge_data<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
-    ensure(only_counts || data.all(is_plain), Code::LOSSY_QUERY)
+    ensure(only_counts || data.all(is_default_edge_data), ResultCode::LOSSY_QUERY)
 }
 
-fn is_plain(data: &CUgraphEdgeData) -> bool {
+fn is_default_edge_data(data: &CUgraphEdgeData) -> bool {
     data.from_port == 0 && data.to_port == 0 && data.type_ == 0
 }
 
 /// # Safety
 /// Each array has `n` elements; `data` may be null.
-unsafe fn edges_of(
+unsafe fn edges_from_arrays(
     from: *const CUgraphNode,
     to: *const CUgraphNode,
     data: *const CUgraphEdgeData,
     n: usize,
 ) -> Res<Vec<Edge>> {
     // SAFETY: this function's contract.
-    let (from, to) = unsafe { (handles_of(from, n)?, handles_of(to, n)?) };
+    let (from, to) = unsafe { (node_handles(from, n)?, node_handles(to, n)?) };
     let data_at = |i: usize| {
         // SAFETY: as above.
         if data.is_null() { CUgraphEdgeData::default() } else { unsafe { data.add(i).read_unaligned() } }
@@ -123,9 +123,9 @@ unsafe fn edges_of(
     Ok((0..n).map(|i| Edge { from: from[i], to: to[i], data: data_at(i) }).collect())
 }
 
-fn join_all(graph: &Graph, edges: Vec<Edge>) -> Res {
+fn add_edges(graph: &Graph, edges: Vec<Edge>) -> Res {
     // Programmatic launches begin when the node before has ended, which is a way to do it.
-    edges.into_iter().try_for_each(|e| graph.join(e))
+    edges.into_iter().try_for_each(|e| graph.add_edge(e))
 }
 
 /// # Safety
@@ -137,8 +137,8 @@ unsafe fn all_edges(
     data: *mut CUgraphEdgeData,
     n: *mut usize,
 ) -> Res {
-    ensure(!n.is_null() && from.is_null() == to.is_null(), Code::INVALID_VALUE)?;
-    let edges = self::graph(graph)?.parts().edges.clone();
+    ensure(!n.is_null() && from.is_null() == to.is_null(), ResultCode::INVALID_VALUE)?;
+    let edges = self::graph_from_handle(graph)?.contents().edges.clone();
     // SAFETY: this function's contract.
     unsafe {
         let room = n.read_unaligned();
@@ -153,18 +153,18 @@ unsafe fn all_edges(
 }
 
 fn adjacent_nodes(node: CUgraphNode, before: bool) -> Res<Vec<(u64, CUgraphEdgeData)>> {
-    let node = self::node(node)?;
-    let graph = graph_of(&node)?;
-    let parts = graph.parts();
+    let node = self::node_from_handle(node)?;
+    let graph = graph_of_node(&node)?;
+    let parts = graph.contents();
     Ok(match before {
-        true => parts.before(node.handle).map(|e| (e.from, e.data)).collect(),
-        false => parts.after(node.handle).map(|e| (e.to, e.data)).collect(),
+        true => parts.dependencies_of(node.handle).map(|e| (e.from, e.data)).collect(),
+        false => parts.dependents_of(node.handle).map(|e| (e.to, e.data)).collect(),
     })
 }
 
-fn label(action: &Action) -> String {
+fn dot_label(action: &NodeAction) -> String {
     match action {
-        Action::Kernel(k) => {
+        NodeAction::Kernel(k) => {
             let (g, b) = (k.launch.grid, k.launch.block);
             format!(
                 "{}\\n<<<({}, {}, {}), ({}, {}, {}), {}>>>",
@@ -178,40 +178,40 @@ fn label(action: &Action) -> String {
                 k.launch.dynamic_shared
             )
         }
-        Action::Copy(c) => format!("memcpy\\n{} x {} x {} bytes", c.0.WidthInBytes, c.0.Height, c.0.Depth),
-        Action::Memset(s) => {
+        NodeAction::Copy(c) => format!("memcpy\\n{} x {} x {} bytes", c.0.WidthInBytes, c.0.Height, c.0.Depth),
+        NodeAction::Memset(s) => {
             format!("memset\\n{:#x}: {} x {} of {} bytes", s.0.dst, s.0.width, s.0.height, s.0.elementSize)
         }
-        Action::Host(..) => "host".into(),
-        Action::Child(_) => "graph".into(),
-        Action::Conditional(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
-        Action::Empty => "empty".into(),
-        Action::Record(_) => "event record".into(),
-        Action::Wait(_) => "event wait".into(),
-        Action::Alloc(m) => format!("alloc\\n{:#x}: {} bytes", m.start, m.params.0.bytesize),
-        Action::Free(start) => format!("free\\n{start:#x}"),
-        Action::MemOps(ops, _) => format!("memory operations\\n{}", ops.len()),
+        NodeAction::Host(..) => "host".into(),
+        NodeAction::Child(_) => "graph".into(),
+        NodeAction::Conditional(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
+        NodeAction::Empty => "empty".into(),
+        NodeAction::Record(_) => "event record".into(),
+        NodeAction::Wait(_) => "event wait".into(),
+        NodeAction::Alloc(m) => format!("alloc\\n{:#x}: {} bytes", m.start, m.params.0.bytesize),
+        NodeAction::Free(start) => format!("free\\n{start:#x}"),
+        NodeAction::MemOps(ops, _) => format!("memory operations\\n{}", ops.len()),
     }
 }
 
 /// The graph in the language of Graphviz; child graphs are clusters.
-fn dot(graph: &Graph, out: &mut String) {
+fn write_dot(graph: &Graph, out: &mut String) {
     let (nodes, edges) = {
-        let parts = graph.parts();
+        let parts = graph.contents();
         (parts.nodes.clone(), parts.edges.clone())
     };
     // Writing to a string cannot fail.
     for n in &nodes {
-        let action = n.action();
-        let _ = writeln!(out, "  \"{:x}\" [shape=\"box\" label=\"{}\"];", n.handle, label(&action));
-        if let Action::Child(child) = action {
+        let action = n.current_action();
+        let _ = writeln!(out, "  \"{:x}\" [shape=\"box\" label=\"{}\"];", n.handle, dot_label(&action));
+        if let NodeAction::Child(child) = action {
             let _ = writeln!(out, "  subgraph cluster_{:x} {{", child.handle);
-            dot(&child, out);
+            write_dot(&child, out);
             let _ = writeln!(out, "  }}");
-        } else if let Action::Conditional(choice) = action {
+        } else if let NodeAction::Conditional(choice) = action {
             for body in &choice.bodies {
                 let _ = writeln!(out, "  subgraph cluster_{:x} {{", body.handle);
-                dot(body, out);
+                write_dot(body, out);
                 let _ = writeln!(out, "  }}");
             }
         }
@@ -223,48 +223,48 @@ fn dot(graph: &Graph, out: &mut String) {
 
 driver_functions! {
     fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) {
-        ensure(flags == 0 && !phGraph.is_null(), Code::INVALID_VALUE)?;
-        write_out(phGraph, CUgraph::from_number(Graph::create()?.handle))
+        ensure(flags == 0 && !phGraph.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(phGraph, CUgraph::from_handle_number(Graph::create_graph()?.handle))
     }
 
     fn cuGraphDestroy(hGraph: CUgraph) {
-        let graph = graph(hGraph)?;
+        let graph = graph_from_handle(hGraph)?;
         // A child graph goes with its node.
-        ensure(!graph.owned.load(Ordering::Relaxed), Code::INVALID_VALUE)?;
-        graph.destroy();
+        ensure(!graph.owned.load(Ordering::Relaxed), ResultCode::INVALID_VALUE)?;
+        graph.destroy_handles();
         Ok(())
     }
 
     fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) {
-        ensure(!phGraphClone.is_null(), Code::INVALID_VALUE)?;
-        let original = graph(originalGraph)?;
+        ensure(!phGraphClone.is_null(), ResultCode::INVALID_VALUE)?;
+        let original = graph_from_handle(originalGraph)?;
         // Memory has one address, which two graphs cannot both give out.
         // Nor can kernels of a copy set another condition than those of the original.
-        let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Conditional(_));
-        ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
-        write_out(phGraphClone, CUgraph::from_number(original.cloned()?.handle))
+        let unique = |a: &NodeAction| matches!(a, NodeAction::Alloc(_) | NodeAction::Free(_) | NodeAction::Conditional(_));
+        ensure(!original.contains_action(&unique), ResultCode::NOT_SUPPORTED)?;
+        write_out(phGraphClone, CUgraph::from_handle_number(original.clone_graph()?.handle))
     }
 
     fn cuGraphNodeFindInClone(phNode: *mut CUgraphNode, hOriginalNode: CUgraphNode, hClonedGraph: CUgraph) {
-        let original = node(hOriginalNode)?;
-        let found = graph(hClonedGraph)?.parts().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
-        write_out(phNode, CUgraphNode::from_number(found.ok_or(Code::INVALID_VALUE)?))
+        let original = node_from_handle(hOriginalNode)?;
+        let found = graph_from_handle(hClonedGraph)?.contents().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
+        write_out(phNode, CUgraphNode::from_handle_number(found.ok_or(ResultCode::INVALID_VALUE)?))
     }
 
     fn cuGraphNodeGetType(hNode: CUgraphNode, type_: *mut CUgraphNodeType) {
-        write_out(type_, node(hNode)?.action().node_type())
+        write_out(type_, node_from_handle(hNode)?.current_action().node_type())
     }
 
     fn cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize) {
-        let all: Vec<u64> = graph(hGraph)?.parts().nodes.iter().map(|n| n.handle).collect();
+        let all: Vec<u64> = graph_from_handle(hGraph)?.contents().nodes.iter().map(|n| n.handle).collect();
         write_list(nodes, numNodes, &all)
     }
 
     fn cuGraphGetRootNodes(hGraph: CUgraph, rootNodes: *mut CUgraphNode, numRootNodes: *mut usize) {
-        let graph = graph(hGraph)?;
+        let graph = graph_from_handle(hGraph)?;
         let roots: Vec<u64> = {
-            let parts = graph.parts();
-            parts.nodes.iter().map(|n| n.handle).filter(|&n| parts.before(n).next().is_none()).collect()
+            let parts = graph.contents();
+            parts.nodes.iter().map(|n| n.handle).filter(|&n| parts.dependencies_of(n).next().is_none()).collect()
         };
         write_list(rootNodes, numRootNodes, &roots)
     }
@@ -294,95 +294,95 @@ driver_functions! {
     }
 
     fn cuGraphAddDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
-        join_all(&*graph(hGraph)?, edges_of(from, to, edgeData, numDependencies)?)
+        add_edges(&*graph_from_handle(hGraph)?, edges_from_arrays(from, to, edgeData, numDependencies)?)
     }
 
     fn cuGraphAddDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
-        join_all(&*graph(hGraph)?, edges_of(from, to, std::ptr::null(), numDependencies)?)
+        add_edges(&*graph_from_handle(hGraph)?, edges_from_arrays(from, to, std::ptr::null(), numDependencies)?)
     }
 
     fn cuGraphRemoveDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
-        let graph = graph(hGraph)?;
-        edges_of(from, to, edgeData, numDependencies)?.iter().try_for_each(|e| graph.part(e.from, e.to))
+        let graph = graph_from_handle(hGraph)?;
+        edges_from_arrays(from, to, edgeData, numDependencies)?.iter().try_for_each(|e| graph.remove_edge(e.from, e.to))
     }
 
     fn cuGraphRemoveDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
-        let graph = graph(hGraph)?;
-        edges_of(from, to, std::ptr::null(), numDependencies)?.iter().try_for_each(|e| graph.part(e.from, e.to))
+        let graph = graph_from_handle(hGraph)?;
+        edges_from_arrays(from, to, std::ptr::null(), numDependencies)?.iter().try_for_each(|e| graph.remove_edge(e.from, e.to))
     }
 
     fn cuGraphDestroyNode(hNode: CUgraphNode) {
-        let node = node(hNode)?;
-        ensure(!matches!(node.action(), Action::Alloc(_) | Action::Free(_)), Code::NOT_SUPPORTED)?;
-        graph_of(&node)?.remove(node.handle)
+        let node = node_from_handle(hNode)?;
+        ensure(!matches!(node.current_action(), NodeAction::Alloc(_) | NodeAction::Free(_)), ResultCode::NOT_SUPPORTED)?;
+        graph_of_node(&node)?.remove_node(node.handle)
     }
 
     fn cuGraphDebugDotPrint(hGraph: CUgraph, path: *const c_char, flags: c_uint) {
         let _ = flags;
-        let (graph, path) = (graph(hGraph)?, text(path)?);
+        let (graph, path) = (graph_from_handle(hGraph)?, str_from_c(path)?);
         let mut out = String::from("digraph dot {\n");
-        dot(&graph, &mut out);
+        write_dot(&graph, &mut out);
         out.push_str("}\n");
-        std::fs::write(path, out).map_err(|e| Code::OPERATING_SYSTEM.because(format!("{path}: {e}")))
+        std::fs::write(path, out).map_err(|e| ResultCode::OPERATING_SYSTEM.with_detail(format!("{path}: {e}")))
     }
 
     fn cuDeviceGraphMemTrim(dev: CUdevice) {
-        device(dev)?;
-        crate::driver::heap()?.trim();
+        device_by_ordinal(dev)?;
+        crate::driver::device_heap()?.trim_free_pages();
         Ok(())
     }
 
     fn cuDeviceGetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
-        let device = device(dev)?.ordinal;
-        ensure(attr.0 <= 3, Code::INVALID_VALUE)?;
-        let (used, reserved) = crate::graph::memory::usage(device);
+        let device = device_by_ordinal(dev)?.ordinal;
+        ensure(attr.0 <= 3, ResultCode::INVALID_VALUE)?;
+        let (used, reserved) = crate::graph::memory::device_usage(device);
         write_out(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
     }
 
     fn cuDeviceSetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
-        device(dev)?;
+        device_by_ordinal(dev)?;
         // Only the highest values may be set, to zero; they are not kept.
-        ensure(matches!(attr.0, 1 | 3) && !value.is_null(), Code::INVALID_VALUE)?;
-        ensure(value.cast::<u64>().read_unaligned() == 0, Code::INVALID_VALUE)
+        ensure(matches!(attr.0, 1 | 3) && !value.is_null(), ResultCode::INVALID_VALUE)?;
+        ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)
     }
 
     fn cuUserObjectCreate(object_out: *mut CUuserObject, ptr: *mut c_void, destroy: CUhostFn, initialRefcount: c_uint, flags: c_uint) {
-        let destroy = destroy.ok_or(Code::INVALID_VALUE)?;
+        let destroy = destroy.ok_or(ResultCode::INVALID_VALUE)?;
         // The one flag says that the program does not rely on waiting for the destructor.
-        ensure(flags == 1 && (1..=c_int::MAX as c_uint).contains(&initialRefcount) && !object_out.is_null(), Code::INVALID_VALUE)?;
+        ensure(flags == 1 && (1..=c_int::MAX as c_uint).contains(&initialRefcount) && !object_out.is_null(), ResultCode::INVALID_VALUE)?;
         let object = Arc::new(UserObject { pointer: AssertSend(ptr), destroy });
         let make = |_| Arc::new(UserHandle { object: Arc::downgrade(&object), own: Mutex::new((Some(object), initialRefcount)) });
-        write_out(object_out, CUuserObject::from_number(USER_OBJECTS.insert_with(make)?.0))
+        write_out(object_out, CUuserObject::from_handle_number(USER_OBJECTS.insert_with(make)?.0))
     }
 
     fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {
-        ensure(count > 0, Code::INVALID_VALUE)?;
+        ensure(count > 0, ResultCode::INVALID_VALUE)?;
         let kept = user_object(object)?;
-        let known = USER_OBJECTS.get_or(object.number(), Code::INVALID_VALUE)?;
+        let known = USER_OBJECTS.get_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
         let mut own = lock(&known.own);
-        *own = (Some(kept), own.1.checked_add(count).ok_or(Code::INVALID_VALUE)?);
+        *own = (Some(kept), own.1.checked_add(count).ok_or(ResultCode::INVALID_VALUE)?);
         Ok(())
     }
 
     fn cuUserObjectRelease(object: CUuserObject, count: c_uint) {
-        release(object, count)
+        release_user_object(object, count)
     }
 
     fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
-        ensure(count > 0 && flags <= 1, Code::INVALID_VALUE)?;
-        let (graph, kept) = (self::graph(graph)?, user_object(object)?);
+        ensure(count > 0 && flags <= 1, ResultCode::INVALID_VALUE)?;
+        let (graph, kept) = (self::graph_from_handle(graph)?, user_object(object)?);
         lock(&graph.objects).extend((0..count).map(|_| kept.clone()));
         drop(kept);
         // With the flag the program's references become the graph's.
-        if flags == 1 { release(object, count) } else { Ok(()) }
+        if flags == 1 { release_user_object(object, count) } else { Ok(()) }
     }
 
     fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
-        let (graph, released) = (self::graph(graph)?, user_object(object)?);
+        let (graph, released) = (self::graph_from_handle(graph)?, user_object(object)?);
         let mut gone = Vec::new();
         let mut objects = lock(&graph.objects);
         for _ in 0..count {
-            let at = objects.iter().position(|o| Arc::ptr_eq(o, &released)).ok_or(Code::INVALID_VALUE)?;
+            let at = objects.iter().position(|o| Arc::ptr_eq(o, &released)).ok_or(ResultCode::INVALID_VALUE)?;
             gone.push(objects.swap_remove(at));
         }
         Ok(())
@@ -390,24 +390,24 @@ driver_functions! {
 
     fn cuGraphConditionalHandleCreate(pHandle_out: *mut CUgraphConditionalHandle, hGraph: CUgraph, ctx: CUcontext, defaultLaunchValue: c_uint, flags: c_uint) {
         let _ = ctx;
-        ensure(!pHandle_out.is_null() && flags <= 1, Code::INVALID_VALUE)?;
-        let graph = graph(hGraph)?;
-        let (number, condition) = Condition::create((flags == 1).then_some(defaultLaunchValue));
+        ensure(!pHandle_out.is_null() && flags <= 1, ResultCode::INVALID_VALUE)?;
+        let graph = graph_from_handle(hGraph)?;
+        let (number, condition) = Condition::create_condition((flags == 1).then_some(defaultLaunchValue));
         lock(&graph.conditions).push(condition);
         write_out(pHandle_out, number)
     }
 }
 
-fn release(object: CUuserObject, count: c_uint) -> Res {
-    let known = USER_OBJECTS.get_or(object.number(), Code::INVALID_VALUE)?;
+fn release_user_object(object: CUuserObject, count: c_uint) -> Res {
+    let known = USER_OBJECTS.get_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
     let mut own = lock(&known.own);
-    own.1 = own.1.checked_sub(count).ok_or(Code::INVALID_VALUE)?;
+    own.1 = own.1.checked_sub(count).ok_or(ResultCode::INVALID_VALUE)?;
     // Dropped without the lock: it may call the program.
     let gone = if own.1 == 0 { own.0.take() } else { None };
     drop(own);
     drop(gone);
     if known.object.strong_count() == 0 {
-        USER_OBJECTS.remove(object.number())?;
+        USER_OBJECTS.remove_object(object.handle_number())?;
     }
     Ok(())
 }

@@ -5,45 +5,48 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::graph::graph;
-use super::graph_node::{action_of, check_context, child, copy, host, kernel, mem_ops, set};
-use super::{Handle, driver_functions, write_optional, write_out};
+use super::graph::graph_from_handle;
+use super::graph_node::{
+    action_from_node_params, batch_mem_op_action, check_context, child_graph_action, host_action, kernel_action,
+    memcpy_action, memset_action,
+};
+use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::current;
 use crate::driver::{EVENTS, stream_and_context};
-use crate::error::{Code, Res, ensure};
-use crate::graph::exec::{Difference, EXECS, Exec};
-use crate::graph::{Action, capture};
+use crate::error::{Res, ResultCode, ensure};
+use crate::graph::exec::{GRAPH_EXECS, GraphExec, TopologyDifference};
+use crate::graph::{NodeAction, capture};
 
-fn exec(handle: CUgraphExec) -> Res<Arc<Exec>> {
-    EXECS.get_or(handle.number(), Code::INVALID_VALUE)
+fn exec_from_handle(handle: CUgraphExec) -> Res<Arc<GraphExec>> {
+    GRAPH_EXECS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
-fn instantiate(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
-    ensure(flags & !15 == 0, Code::INVALID_VALUE)?;
+fn instantiate_graph(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
+    ensure(flags & !15 == 0, ResultCode::INVALID_VALUE)?;
     // What frees memory by itself cannot be launched by a kernel.
-    ensure(flags & 5 != 5, Code::INVALID_VALUE)?;
+    ensure(flags & 5 != 5, ResultCode::INVALID_VALUE)?;
     // A kernel that launches the graph cannot exist here.
-    ensure(flags & 4 == 0, Code::NOT_SUPPORTED)?;
+    ensure(flags & 4 == 0, ResultCode::NOT_SUPPORTED)?;
     capture::check_unsafe_call()?;
-    let made = Exec::new(&*current()?, &*self::graph(graph)?, flags)?;
-    EXECS.insert_with(|_| Arc::new(made)).map(|(handle, _)| CUgraphExec::from_number(handle))
+    let made = GraphExec::new(&*current()?, &*self::graph_from_handle(graph)?, flags)?;
+    GRAPH_EXECS.insert_with(|_| Arc::new(made)).map(|(handle, _)| CUgraphExec::from_handle_number(handle))
 }
 
-fn event(handle: CUevent) -> Res<u64> {
-    EVENTS.get_or(handle.number(), Code::INVALID_VALUE).map(|_| handle.number())
+fn event_number(handle: CUevent) -> Res<u64> {
+    EVENTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
 }
 
 driver_functions! {
     fn cuGraphInstantiateWithFlags(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64) {
-        ensure(!phGraphExec.is_null(), Code::INVALID_VALUE)?;
-        write_out(phGraphExec, instantiate(hGraph, flags)?)
+        ensure(!phGraphExec.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(phGraphExec, instantiate_graph(hGraph, flags)?)
     }
 
     fn cuGraphInstantiateWithParams(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) {
-        ensure(!phGraphExec.is_null(), Code::INVALID_VALUE)?;
-        let params = instantiateParams.as_mut().ok_or(Code::INVALID_VALUE)?;
+        ensure(!phGraphExec.is_null(), ResultCode::INVALID_VALUE)?;
+        let params = instantiateParams.as_mut().ok_or(ResultCode::INVALID_VALUE)?;
         params.hErrNode_out = CUgraphNode::null();
-        let outcome = instantiate(hGraph, params.flags);
+        let outcome = instantiate_graph(hGraph, params.flags);
         params.result_out = match outcome {
             Ok(_) => CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_SUCCESS,
             Err(_) => CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_ERROR,
@@ -52,91 +55,91 @@ driver_functions! {
     }
 
     fn cuGraphExecGetFlags(hGraphExec: CUgraphExec, flags: *mut u64) {
-        write_out(flags, exec(hGraphExec)?.flags)
+        write_out(flags, exec_from_handle(hGraphExec)?.flags)
     }
 
     fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) {
         // Everything was made when the graph was instantiated.
-        exec(hGraphExec)?;
-        stream_and_context(hStream.number()).map(drop)
+        exec_from_handle(hGraphExec)?;
+        stream_and_context(hStream.handle_number()).map(drop)
     }
 
     fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) {
-        let exec = exec(hGraphExec)?;
-        let (context, stream) = stream_and_context(hStream.number())?;
-        capture::refuse(&stream)?;
-        exec.launch(&context, &stream)
+        let exec = exec_from_handle(hGraphExec)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
+        exec.launch_graph(&context, &stream)
     }
 
     fn cuGraphExecDestroy(hGraphExec: CUgraphExec) {
         capture::check_unsafe_call()?;
-        EXECS.remove_or(hGraphExec.number(), Code::INVALID_VALUE).map(drop)
+        GRAPH_EXECS.remove_or(hGraphExec.handle_number(), ResultCode::INVALID_VALUE).map(drop)
     }
 
     fn cuGraphExecKernelNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        exec(hGraphExec)?.set_action(hNode.number(), kernel(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), kernel_action(nodeParams)?)
     }
 
     fn cuGraphExecMemcpyNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
         check_context(ctx)?;
-        exec(hGraphExec)?.set_action(hNode.number(), copy(copyParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), memcpy_action(copyParams)?)
     }
 
     fn cuGraphExecMemsetNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
         check_context(ctx)?;
-        exec(hGraphExec)?.set_action(hNode.number(), set(memsetParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), memset_action(memsetParams)?)
     }
 
     fn cuGraphExecHostNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        exec(hGraphExec)?.set_action(hNode.number(), host(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), host_action(nodeParams)?)
     }
 
     fn cuGraphExecChildGraphNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, childGraph: CUgraph) {
-        let action = child(childGraph)?;
-        let outcome = exec(hGraphExec)?.set_action(hNode.number(), action.clone());
-        if let Action::Child(copy) = action {
+        let action = child_graph_action(childGraph)?;
+        let outcome = exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), action.clone());
+        if let NodeAction::Child(copy) = action {
             // The executable graph keeps what the nodes do, not the nodes.
-            copy.destroy();
+            copy.destroy_handles();
         }
         outcome
     }
 
     fn cuGraphExecEventRecordNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) {
-        exec(hGraphExec)?.set_action(hNode.number(), Action::Record(self::event(event)?))
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), NodeAction::Record(self::event_number(event)?))
     }
 
     fn cuGraphExecEventWaitNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) {
-        exec(hGraphExec)?.set_action(hNode.number(), Action::Wait(self::event(event)?))
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), NodeAction::Wait(self::event_number(event)?))
     }
 
     fn cuGraphExecBatchMemOpNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        exec(hGraphExec)?.set_action(hNode.number(), mem_ops(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), batch_mem_op_action(nodeParams)?)
     }
 
     fn cuGraphExecNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        exec(hGraphExec)?.set_action(hNode.number(), action_of(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), action_from_node_params(nodeParams)?)
     }
 
     fn cuGraphNodeSetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: c_uint) {
-        exec(hGraphExec)?.set_enabled(hNode.number(), isEnabled != 0)
+        exec_from_handle(hGraphExec)?.set_enabled(hNode.handle_number(), isEnabled != 0)
     }
 
     fn cuGraphNodeGetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: *mut c_uint) {
-        write_out(isEnabled, c_uint::from(exec(hGraphExec)?.is_enabled(hNode.number())?))
+        write_out(isEnabled, c_uint::from(exec_from_handle(hGraphExec)?.is_enabled(hNode.handle_number())?))
     }
 
     fn cuGraphExecUpdate(hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo) {
         use CUgraphExecUpdateResult as R;
-        let (exec, graph) = (exec(hGraphExec)?, graph(hGraph)?);
-        let outcome = exec.update(&graph);
+        let (exec, graph) = (exec_from_handle(hGraphExec)?, graph_from_handle(hGraph)?);
+        let outcome = exec.update_from_graph(&graph);
         let (result, node) = match outcome {
             Ok(()) => (R::CU_GRAPH_EXEC_UPDATE_SUCCESS, 0),
-            Err((Difference::Topology, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, n),
-            Err((Difference::Type, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n),
-            Err((Difference::Parameters, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n),
+            Err((TopologyDifference::Topology, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, n),
+            Err((TopologyDifference::Type, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n),
+            Err((TopologyDifference::Parameters, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n),
         };
-        let errorNode = CUgraphNode::from_number(node);
-        write_optional(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
-        ensure(outcome.is_ok(), Code::GRAPH_EXEC_UPDATE_FAILURE)
+        let errorNode = CUgraphNode::from_handle_number(node);
+        write_out_if_not_null(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
+        ensure(outcome.is_ok(), ResultCode::GRAPH_EXEC_UPDATE_FAILURE)
     }
 }

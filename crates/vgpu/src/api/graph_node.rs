@@ -7,46 +7,46 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::function::function_in;
-use super::graph::{graph, handles_of, node};
-use super::launch::pack;
-use super::stream_memory::operations_of;
-use super::{Handle, copy_box, driver_functions, memset, unsupported, write_out};
-use crate::context::{by_handle, current};
-use crate::device::device;
+use super::graph::{graph_from_handle, node_from_handle, node_handles};
+use super::launch::pack_params;
+use super::stream_memory::mem_ops_from_params;
+use super::{Handle, copy_box, driver_functions, memset, unsupported_feature, write_out};
+use crate::context::{context_by_handle, current};
+use crate::device::device_by_ordinal;
 use crate::driver::EVENTS;
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::{self, Launch};
-use crate::graph::{Action, AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction};
+use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, NodeAction};
 
 /// What a kernel node does.
 ///
 /// # Safety
 /// `params` is null or valid, with arguments as for `cuLaunchKernel`.
-pub(crate) unsafe fn kernel(params: *const CUDA_KERNEL_NODE_PARAMS) -> Res<Action> {
+pub(crate) unsafe fn kernel_action(params: *const CUDA_KERNEL_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
-    let p = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    let ctx = if p.ctx.is_null() { current()? } else { by_handle(p.ctx.number())? };
-    let handle = if p.func.is_null() { p.kern.number() } else { p.func.number() };
-    let function = function_in(&ctx, CUfunction::from_number(handle))?;
+    let p = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    let ctx = if p.ctx.is_null() { current()? } else { context_by_handle(p.ctx.handle_number())? };
+    let handle = if p.func.is_null() { p.kern.handle_number() } else { p.func.handle_number() };
+    let function = function_in(&ctx, CUfunction::from_handle_number(handle))?;
     let launch = Launch {
         function: function.kernel.clone(),
         grid: [p.gridDimX, p.gridDimY, p.gridDimZ],
         block: [p.blockDimX, p.blockDimY, p.blockDimZ],
         dynamic_shared: p.sharedMemBytes,
         // SAFETY: this function's contract.
-        params: unsafe { pack(&function, p.kernelParams, p.extra) }?,
+        params: unsafe { pack_params(&function, p.kernelParams, p.extra) }?,
         cooperative: false,
     };
-    exec::validate(&launch).map_err(|code| Code(code as u32))?;
-    Ok(Action::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
+    exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
 fn kernel_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
     let ([gx, gy, gz], [bx, by, bz]) = (kernel.launch.grid, kernel.launch.block);
     let is_function = kernel.handle >> 56 == 0x15;
-    let ctx = crate::context::CONTEXTS.find(|c| c.id == kernel.function.ctx_id).map_or(0, |c| c.handle);
+    let ctx = crate::context::CONTEXTS.find_object(|c| c.id == kernel.function.ctx_id).map_or(0, |c| c.handle);
     CUDA_KERNEL_NODE_PARAMS {
-        func: CUfunction::from_number(if is_function { kernel.handle } else { 0 }),
+        func: CUfunction::from_handle_number(if is_function { kernel.handle } else { 0 }),
         gridDimX: gx,
         gridDimY: gy,
         gridDimZ: gz,
@@ -56,107 +56,107 @@ fn kernel_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
         sharedMemBytes: kernel.launch.dynamic_shared,
         kernelParams: kernel.pointers.0.as_ptr().cast_mut(),
         extra: std::ptr::null_mut(),
-        kern: CUkernel::from_number(if is_function { 0 } else { kernel.handle }),
-        ctx: CUcontext::from_number(ctx),
+        kern: CUkernel::from_handle_number(if is_function { 0 } else { kernel.handle }),
+        ctx: CUcontext::from_handle_number(ctx),
     }
 }
 
 /// Checks the context of a copy or memset node; null leaves it to the driver.
 pub(crate) fn check_context(ctx: CUcontext) -> Res {
-    if ctx.is_null() { Ok(()) } else { by_handle(ctx.number()).map(drop) }
+    if ctx.is_null() { Ok(()) } else { context_by_handle(ctx.handle_number()).map(drop) }
 }
 
 /// What a copy node does; the copy is checked now and again when it runs.
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn copy(params: *const CUDA_MEMCPY3D) -> Res<Action> {
+pub(crate) unsafe fn memcpy_action(params: *const CUDA_MEMCPY3D) -> Res<NodeAction> {
     // SAFETY: this function's contract.
-    let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     drop(copy_box::prepare_3d(params)?);
-    Ok(Action::Copy(AssertSend(*params)))
+    Ok(NodeAction::Copy(AssertSend(*params)))
 }
 
 /// What a memset node does.
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn set(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<Action> {
+pub(crate) unsafe fn memset_action(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
-    let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    drop(memset::prepare(params)?);
-    Ok(Action::Memset(AssertSend(*params)))
+    let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    drop(memset::prepare_memset_node(params)?);
+    Ok(NodeAction::Memset(AssertSend(*params)))
 }
 
 /// What a host node does.
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn host(params: *const CUDA_HOST_NODE_PARAMS) -> Res<Action> {
+pub(crate) unsafe fn host_action(params: *const CUDA_HOST_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
-    let params = unsafe { params.as_ref() }.ok_or(Code::INVALID_VALUE)?;
-    Ok(Action::Host(params.fn_.ok_or(Code::INVALID_VALUE)?, AssertSend(params.userData)))
+    let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    Ok(NodeAction::Host(params.fn_.ok_or(ResultCode::INVALID_VALUE)?, AssertSend(params.userData)))
 }
 
 /// What a node of memory operations does.
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn mem_ops(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Res<Action> {
+pub(crate) unsafe fn batch_mem_op_action(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     unsafe {
-        let p = params.as_ref().ok_or(Code::INVALID_VALUE)?;
-        ensure(p.flags == 0, Code::INVALID_VALUE)?;
-        let operations = operations_of(p.paramArray, p.count)?;
+        let p = params.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        ensure(p.flags == 0, ResultCode::INVALID_VALUE)?;
+        let operations = mem_ops_from_params(p.paramArray, p.count)?;
         let given = (0..p.count as usize).map(|i| AssertSend(p.paramArray.add(i).read_unaligned())).collect();
-        Ok(Action::MemOps(operations.into(), given))
+        Ok(NodeAction::MemOps(operations.into(), given))
     }
 }
 
 /// What a child graph node does: a copy of the graph.
-pub(crate) fn child(graph: CUgraph) -> Res<Action> {
-    let original = self::graph(graph)?;
-    let unique = |a: &Action| matches!(a, Action::Alloc(_) | Action::Free(_) | Action::Conditional(_));
-    ensure(!original.has(&unique), Code::NOT_SUPPORTED)?;
-    let copy = original.cloned()?;
+pub(crate) fn child_graph_action(graph: CUgraph) -> Res<NodeAction> {
+    let original = self::graph_from_handle(graph)?;
+    let unique = |a: &NodeAction| matches!(a, NodeAction::Alloc(_) | NodeAction::Free(_) | NodeAction::Conditional(_));
+    ensure(!original.contains_action(&unique), ResultCode::NOT_SUPPORTED)?;
+    let copy = original.clone_graph()?;
     copy.owned.store(true, Ordering::Relaxed);
-    Ok(Action::Child(copy))
+    Ok(NodeAction::Child(copy))
 }
 
 /// # Safety
 /// `params` is null or valid.
-unsafe fn alloc(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<Action> {
+unsafe fn mem_alloc_action(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
-    let p = unsafe { params.as_mut() }.ok_or(Code::INVALID_VALUE)?;
+    let p = unsafe { params.as_mut() }.ok_or(ResultCode::INVALID_VALUE)?;
     let place = p.poolProps.location;
-    ensure(p.poolProps.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, Code::INVALID_VALUE)?;
-    ensure(place.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE && p.bytesize > 0, Code::INVALID_VALUE)?;
-    let device = device(place.id)?;
+    ensure(p.poolProps.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::INVALID_VALUE)?;
+    ensure(place.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE && p.bytesize > 0, ResultCode::INVALID_VALUE)?;
+    let device = device_by_ordinal(place.id)?;
     let ctx = current()?;
     if ctx.device.ordinal != device.ordinal {
-        return Err(unsupported("graph memory of another device than the current context's"));
+        return Err(unsupported_feature("graph memory of another device than the current context's"));
     }
     let memory = GraphMemory::new(&ctx, *p)?;
     p.dptr = memory.start;
-    Ok(Action::Alloc(memory))
+    Ok(NodeAction::Alloc(memory))
 }
 
 /// What a conditional node does; tells the program the graphs that it is to fill.
-fn choose(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<Action> {
+fn conditional_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeAction> {
     use CUgraphConditionalNodeType as K;
-    let condition = Condition::find(p.handle).ok_or(Code::INVALID_VALUE)?;
+    let condition = Condition::find_condition(p.handle).ok_or(ResultCode::INVALID_VALUE)?;
     let fits = match p.type_ {
         K::CU_GRAPH_COND_TYPE_IF => matches!(p.size, 1 | 2),
         K::CU_GRAPH_COND_TYPE_WHILE => p.size == 1,
         K::CU_GRAPH_COND_TYPE_SWITCH => p.size > 0,
         _ => false,
     };
-    ensure(fits && condition.claim(), Code::INVALID_VALUE)?;
-    let bodies = (0..p.size).map(|_| Graph::create()).collect::<Res<Vec<_>>>()?;
+    ensure(fits && condition.claim_for_node(), ResultCode::INVALID_VALUE)?;
+    let bodies = (0..p.size).map(|_| Graph::create_graph()).collect::<Res<Vec<_>>>()?;
     bodies.iter().for_each(|body| body.owned.store(true, Ordering::Relaxed));
-    let handles: Box<[CUgraph]> = bodies.iter().map(|body| CUgraph::from_number(body.handle)).collect();
+    let handles: Box<[CUgraph]> = bodies.iter().map(|body| CUgraph::from_handle_number(body.handle)).collect();
     p.phGraph_out = handles.as_ptr().cast_mut();
-    Ok(Action::Conditional(Arc::new(ConditionalNode {
+    Ok(NodeAction::Conditional(Arc::new(ConditionalNode {
         condition,
         kind: p.type_,
         bodies,
@@ -164,237 +164,239 @@ fn choose(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<Action> {
     })))
 }
 
-fn free(start: u64) -> Res<Action> {
-    ensure(crate::graph::memory::find(start).is_some(), Code::INVALID_VALUE)?;
-    Ok(Action::Free(start))
+fn mem_free_action(start: u64) -> Res<NodeAction> {
+    ensure(crate::graph::memory::find_allocation(start).is_some(), ResultCode::INVALID_VALUE)?;
+    Ok(NodeAction::Free(start))
 }
 
-fn event(handle: CUevent) -> Res<u64> {
-    EVENTS.get_or(handle.number(), Code::INVALID_VALUE).map(|_| handle.number())
+fn event_number(handle: CUevent) -> Res<u64> {
+    EVENTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
 }
 
 /// # Safety
 /// `place` is null or valid; `after` has `n` elements.
-unsafe fn add(
+unsafe fn add_node(
     place: *mut CUgraphNode,
     graph: CUgraph,
     after: *const CUgraphNode,
     n: usize,
-    action: Res<Action>,
+    action: Res<NodeAction>,
 ) -> Res {
-    ensure(!place.is_null(), Code::INVALID_VALUE)?;
-    let graph = self::graph(graph)?;
+    ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
+    let graph = self::graph_from_handle(graph)?;
     // SAFETY: this function's contract.
-    unsafe { write_out(place, CUgraphNode::from_number(graph.add(action?, &handles_of(after, n)?, 0)?.handle)) }
+    unsafe {
+        write_out(place, CUgraphNode::from_handle_number(graph.add_node(action?, &node_handles(after, n)?, 0)?.handle))
+    }
 }
 
 /// What a node of the general form does.
 ///
 /// # Safety
 /// `params` is null or valid for its type.
-pub(crate) unsafe fn action_of(params: *mut CUgraphNodeParams) -> Res<Action> {
+pub(crate) unsafe fn action_from_node_params(params: *mut CUgraphNodeParams) -> Res<NodeAction> {
     use CUgraphNodeType as T;
     // SAFETY: the type says which member of the union is set.
     unsafe {
-        let p = params.as_mut().ok_or(Code::INVALID_VALUE)?;
+        let p = params.as_mut().ok_or(ResultCode::INVALID_VALUE)?;
         let kind = p.type_;
         let member: *mut c_void = (&raw mut p.anon0).cast();
         match kind {
             // The later forms of these structures only add fields at the end, which say nothing new.
-            T::CU_GRAPH_NODE_TYPE_KERNEL => kernel(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEMCPY => copy(&raw const p.anon0.memcpy.copyParams),
-            T::CU_GRAPH_NODE_TYPE_MEMSET => set(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_HOST => host(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_KERNEL => kernel_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_MEMCPY => memcpy_action(&raw const p.anon0.memcpy.copyParams),
+            T::CU_GRAPH_NODE_TYPE_MEMSET => memset_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_HOST => host_action(member.cast()),
             T::CU_GRAPH_NODE_TYPE_GRAPH => {
                 let graph = &mut p.anon0.graph;
-                ensure(graph.ownership.0 == 0, Code::NOT_SUPPORTED)?;
-                child(graph.graph)
+                ensure(graph.ownership.0 == 0, ResultCode::NOT_SUPPORTED)?;
+                child_graph_action(graph.graph)
             }
-            T::CU_GRAPH_NODE_TYPE_EMPTY => Ok(Action::Empty),
-            T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => event(p.anon0.eventWait.event).map(Action::Wait),
-            T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => event(p.anon0.eventRecord.event).map(Action::Record),
-            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => alloc(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEM_FREE => free(p.anon0.free.dptr),
-            T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => mem_ops(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => choose(&mut p.anon0.conditional),
+            T::CU_GRAPH_NODE_TYPE_EMPTY => Ok(NodeAction::Empty),
+            T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => event_number(p.anon0.eventWait.event).map(NodeAction::Wait),
+            T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => event_number(p.anon0.eventRecord.event).map(NodeAction::Record),
+            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => mem_alloc_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_MEM_FREE => mem_free_action(p.anon0.free.dptr),
+            T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => batch_mem_op_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => conditional_action(&mut p.anon0.conditional),
             T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => {
-                Err(unsupported("external semaphores"))
+                Err(unsupported_feature("external semaphores"))
             }
-            _ => Code::INVALID_VALUE.err(),
+            _ => ResultCode::INVALID_VALUE.err(),
         }
     }
 }
 
 macro_rules! read_node {
     ($node:expr, $pattern:pat => $value:expr) => {
-        match node($node)?.action() {
+        match node_from_handle($node)?.current_action() {
             $pattern => $value,
-            _ => return Code::INVALID_VALUE.err(),
+            _ => return ResultCode::INVALID_VALUE.err(),
         }
     };
 }
 
 driver_functions! {
     fn cuGraphAddKernelNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, kernel(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, kernel_action(nodeParams))
     }
 
     fn cuGraphKernelNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, Action::Kernel(k) => kernel_params(&k)))
+        write_out(nodeParams, read_node!(hNode, NodeAction::Kernel(k) => kernel_params(&k)))
     }
 
     fn cuGraphKernelNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        node(hNode)?.set_action(kernel(nodeParams)?)
+        node_from_handle(hNode)?.set_action(kernel_action(nodeParams)?)
     }
 
     fn cuGraphKernelNodeGetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value_out: *mut CUkernelNodeAttrValue) {
-        let cooperative = read_node!(hNode, Action::Kernel(k) => k.launch.cooperative);
+        let cooperative = read_node!(hNode, NodeAction::Kernel(k) => k.launch.cooperative);
         let mut value = CUkernelNodeAttrValue::default();
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             value.cooperative = i32::from(cooperative);
         }
-        ensure(attr.0 <= 16, Code::INVALID_VALUE)?;
+        ensure(attr.0 <= 16, ResultCode::INVALID_VALUE)?;
         write_out(value_out, value)
     }
 
     fn cuGraphKernelNodeSetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value: *const CUkernelNodeAttrValue) {
-        let value = value.as_ref().ok_or(Code::INVALID_VALUE)?;
-        let node = node(hNode)?;
-        let Action::Kernel(old) = node.action() else { return Code::INVALID_VALUE.err() };
-        ensure(attr.0 <= 16, Code::INVALID_VALUE)?;
+        let value = value.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        let node = node_from_handle(hNode)?;
+        let NodeAction::Kernel(old) = node.current_action() else { return ResultCode::INVALID_VALUE.err() };
+        ensure(attr.0 <= 16, ResultCode::INVALID_VALUE)?;
         // The others are advice about speed.
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
-            exec::validate(&launch).map_err(|code| Code(code as u32))?;
-            node.set_action(Action::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
+            exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+            node.set_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
         }
         Ok(())
     }
 
     fn cuGraphKernelNodeCopyAttributes(dst: CUgraphNode, src: CUgraphNode) {
-        let cooperative = read_node!(src, Action::Kernel(k) => k.launch.cooperative);
-        let node = node(dst)?;
-        let Action::Kernel(old) = node.action() else { return Code::INVALID_VALUE.err() };
+        let cooperative = read_node!(src, NodeAction::Kernel(k) => k.launch.cooperative);
+        let node = node_from_handle(dst)?;
+        let NodeAction::Kernel(old) = node.current_action() else { return ResultCode::INVALID_VALUE.err() };
         let launch = Launch { cooperative, ..old.launch.clone() };
-        node.set_action(Action::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))
+        node.set_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))
     }
 
     fn cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
         check_context(ctx)?;
-        add(phGraphNode, hGraph, dependencies, numDependencies, copy(copyParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, memcpy_action(copyParams))
     }
 
     fn cuGraphMemcpyNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMCPY3D) {
-        write_out(nodeParams, read_node!(hNode, Action::Copy(c) => c.get()))
+        write_out(nodeParams, read_node!(hNode, NodeAction::Copy(c) => c.get()))
     }
 
     fn cuGraphMemcpyNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMCPY3D) {
-        node(hNode)?.set_action(copy(nodeParams)?)
+        node_from_handle(hNode)?.set_action(memcpy_action(nodeParams)?)
     }
 
     fn cuGraphAddMemsetNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
         check_context(ctx)?;
-        add(phGraphNode, hGraph, dependencies, numDependencies, set(memsetParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, memset_action(memsetParams))
     }
 
     fn cuGraphMemsetNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMSET_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, Action::Memset(s) => s.get()))
+        write_out(nodeParams, read_node!(hNode, NodeAction::Memset(s) => s.get()))
     }
 
     fn cuGraphMemsetNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMSET_NODE_PARAMS) {
-        node(hNode)?.set_action(set(nodeParams)?)
+        node_from_handle(hNode)?.set_action(memset_action(nodeParams)?)
     }
 
     fn cuGraphAddHostNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, host(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, host_action(nodeParams))
     }
 
     fn cuGraphHostNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_HOST_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, Action::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
+        write_out(nodeParams, read_node!(hNode, NodeAction::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
     }
 
     fn cuGraphHostNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        node(hNode)?.set_action(host(nodeParams)?)
+        node_from_handle(hNode)?.set_action(host_action(nodeParams)?)
     }
 
     fn cuGraphAddChildGraphNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, childGraph: CUgraph) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, child(childGraph))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, child_graph_action(childGraph))
     }
 
     fn cuGraphChildGraphNodeGetGraph(hNode: CUgraphNode, phGraph: *mut CUgraph) {
-        write_out(phGraph, CUgraph::from_number(read_node!(hNode, Action::Child(g) => g.handle)))
+        write_out(phGraph, CUgraph::from_handle_number(read_node!(hNode, NodeAction::Child(g) => g.handle)))
     }
 
     fn cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, Ok(Action::Empty))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, Ok(NodeAction::Empty))
     }
 
     fn cuGraphAddEventRecordNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, self::event(event).map(Action::Record))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::event_number(event).map(NodeAction::Record))
     }
 
     fn cuGraphEventRecordNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        write_out(event_out, CUevent::from_number(read_node!(hNode, Action::Record(e) => e)))
+        write_out(event_out, CUevent::from_handle_number(read_node!(hNode, NodeAction::Record(e) => e)))
     }
 
     fn cuGraphEventRecordNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
-        node(hNode)?.set_action(Action::Record(self::event(event)?))
+        node_from_handle(hNode)?.set_action(NodeAction::Record(self::event_number(event)?))
     }
 
     fn cuGraphAddEventWaitNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, self::event(event).map(Action::Wait))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::event_number(event).map(NodeAction::Wait))
     }
 
     fn cuGraphEventWaitNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        write_out(event_out, CUevent::from_number(read_node!(hNode, Action::Wait(e) => e)))
+        write_out(event_out, CUevent::from_handle_number(read_node!(hNode, NodeAction::Wait(e) => e)))
     }
 
     fn cuGraphEventWaitNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
-        node(hNode)?.set_action(Action::Wait(self::event(event)?))
+        node_from_handle(hNode)?.set_action(NodeAction::Wait(self::event_number(event)?))
     }
 
     fn cuGraphAddMemAllocNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, alloc(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_alloc_action(nodeParams))
     }
 
     fn cuGraphMemAllocNodeGetParams(hNode: CUgraphNode, params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        write_out(params_out, read_node!(hNode, Action::Alloc(m) => m.params.get()))
+        write_out(params_out, read_node!(hNode, NodeAction::Alloc(m) => m.params.get()))
     }
 
     fn cuGraphAddMemFreeNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, dptr: CUdeviceptr) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, free(dptr))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_free_action(dptr))
     }
 
     fn cuGraphMemFreeNodeGetParams(hNode: CUgraphNode, dptr_out: *mut CUdeviceptr) {
-        write_out(dptr_out, read_node!(hNode, Action::Free(start) => start))
+        write_out(dptr_out, read_node!(hNode, NodeAction::Free(start) => start))
     }
 
     fn cuGraphAddBatchMemOpNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, mem_ops(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, batch_mem_op_action(nodeParams))
     }
 
     fn cuGraphBatchMemOpNodeGetParams(hNode: CUgraphNode, nodeParams_out: *mut CUDA_BATCH_MEM_OP_NODE_PARAMS) {
         // The array belongs to the node and lives until that is changed or destroyed.
-        let given = read_node!(hNode, Action::MemOps(_, given) => given);
-        ensure(!given.is_empty(), Code::INVALID_VALUE)?;
+        let given = read_node!(hNode, NodeAction::MemOps(_, given) => given);
+        ensure(!given.is_empty(), ResultCode::INVALID_VALUE)?;
         let array = given.as_ptr().cast::<CUstreamBatchMemOpParams>().cast_mut();
         write_out(nodeParams_out, CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx: CUcontext::null(), count: given.len() as c_uint, paramArray: array, flags: 0 })
     }
 
     fn cuGraphBatchMemOpNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        node(hNode)?.set_action(mem_ops(nodeParams)?)
+        node_from_handle(hNode)?.set_action(batch_mem_op_action(nodeParams)?)
     }
 
     fn cuGraphAddNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) {
         let _ = dependencyData;
-        add(phGraphNode, hGraph, dependencies, numDependencies, action_of(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams))
     }
 
     fn cuGraphAddNode_v1(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) {
-        add(phGraphNode, hGraph, dependencies, numDependencies, action_of(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams))
     }
 
     fn cuGraphNodeSetParams(hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        node(hNode)?.set_action(action_of(nodeParams)?)
+        node_from_handle(hNode)?.set_action(action_from_node_params(nodeParams)?)
     }
 }

@@ -11,16 +11,16 @@ use std::sync::Mutex;
 use rtcg_cuda_sys::*;
 
 use super::memory::{alloc_with_retry, free_after_work};
-use super::{Handle, driver_functions, unsupported, write_optional, write_out};
+use super::{Handle, driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::context::current;
 use crate::driver::stream_and_context;
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::lock;
+use crate::error::{Res, ResultCode, ensure};
 use crate::graphics;
-use crate::handles::Table;
-use crate::memory::heap::Kind;
-use crate::objects::lock;
+use crate::handles::HandleTable;
+use crate::memory::heap::MemoryKind;
 
-static RESOURCES: Table<Resource> = Table::new(0x34);
+static RESOURCES: HandleTable<Resource> = HandleTable::new(0x34);
 
 const READ_ONLY: c_uint = 1;
 const WRITE_DISCARD: c_uint = 2;
@@ -39,21 +39,21 @@ struct State {
 }
 
 impl Resource {
-    fn register(buffer: c_uint, flags: c_uint) -> Res<Resource> {
-        ensure(flags <= READ_ONLY | WRITE_DISCARD, Code::INVALID_VALUE)?;
+    fn register_gl_buffer(buffer: c_uint, flags: c_uint) -> Res<Resource> {
+        ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
         let size = graphics::buffer_size(buffer)?;
         // A buffer without memory still has an address.
-        let memory = alloc_with_retry(&*current()?, size.max(1), Kind::Device, 0, 0)?.start;
+        let memory = alloc_with_retry(&*current()?, size.max(1), MemoryKind::Device, 0, 0)?.start;
         Ok(Resource { buffer, memory, size, state: Mutex::new(State { flags, is_mapped: false }) })
     }
 
     fn map(&self) -> Res {
         let mut state = lock(&self.state);
-        ensure(!state.is_mapped, Code::ALREADY_MAPPED)?;
+        ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
         let now = graphics::buffer_size(self.buffer)?;
         if now != self.size {
             let text = format!("the buffer object had {} bytes when it was registered and now has {now}", self.size);
-            return Err(Code::INVALID_VALUE.because(text));
+            return Err(ResultCode::INVALID_VALUE.with_detail(text));
         }
         if state.flags & WRITE_DISCARD == 0 && self.size > 0 {
             // SAFETY: the memory has the buffer's size, and nobody uses it while it is not mapped.
@@ -65,7 +65,7 @@ impl Resource {
 
     fn unmap(&self) -> Res {
         let mut state = lock(&self.state);
-        ensure(state.is_mapped, Code::NOT_MAPPED)?;
+        ensure(state.is_mapped, ResultCode::NOT_MAPPED)?;
         if state.flags & READ_ONLY == 0 && self.size > 0 {
             // SAFETY: as for `map`; the work that used the memory has ended.
             unsafe { graphics::write_buffer(self.buffer, self.memory as *const u8, self.size)? };
@@ -79,15 +79,15 @@ impl Resource {
 ///
 /// # Safety
 /// `list` is null or has `count` elements.
-unsafe fn resources(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<Resource>>> {
-    ensure(count == 0 || !list.is_null(), Code::INVALID_VALUE)?;
+unsafe fn resources_from_list(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<Resource>>> {
+    ensure(count == 0 || !list.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
-    (0..count as usize).map(|i| RESOURCES.get(unsafe { *list.add(i) }.number())).collect()
+    (0..count as usize).map(|i| RESOURCES.get_object(unsafe { *list.add(i) }.handle_number())).collect()
 }
 
-fn mapped(resource: CUgraphicsResource) -> Res<Arc<Resource>> {
-    let found = RESOURCES.get(resource.number())?;
-    ensure(lock(&found.state).is_mapped, Code::NOT_MAPPED)?;
+fn mapped_resource(resource: CUgraphicsResource) -> Res<Arc<Resource>> {
+    let found = RESOURCES.get_object(resource.handle_number())?;
+    ensure(lock(&found.state).is_mapped, ResultCode::NOT_MAPPED)?;
     Ok(found)
 }
 
@@ -100,61 +100,61 @@ driver_functions! {
         let _ = deviceList;
         graphics::check_current()?;
         // Every virtual device reaches what the processor draws.
-        let count = crate::device::devices().len().min(cudaDeviceCount as usize);
+        let count = crate::device::virtual_devices().len().min(cudaDeviceCount as usize);
         for i in 0..count {
             write_out(pCudaDevices.wrapping_add(i), i as CUdevice)?;
         }
-        write_optional(pCudaDeviceCount, count as c_uint);
+        write_out_if_not_null(pCudaDeviceCount, count as c_uint);
         Ok(())
     }
 
     fn cuGraphicsGLRegisterBuffer(pCudaResource: *mut CUgraphicsResource, buffer: GLuint, Flags: c_uint) {
-        ensure(!pCudaResource.is_null(), Code::INVALID_VALUE)?;
-        let resource = Arc::new(Resource::register(buffer, Flags)?);
+        ensure(!pCudaResource.is_null(), ResultCode::INVALID_VALUE)?;
+        let resource = Arc::new(Resource::register_gl_buffer(buffer, Flags)?);
         let (handle, _) = RESOURCES.insert_with(|_| resource)?;
-        write_out(pCudaResource, CUgraphicsResource::from_number(handle))
+        write_out(pCudaResource, CUgraphicsResource::from_handle_number(handle))
     }
 
     fn cuGraphicsGLRegisterImage(pCudaResource: *mut CUgraphicsResource, image: GLuint, target: GLenum, Flags: c_uint) {
         let _ = (pCudaResource, image, target, Flags);
-        Err(unsupported("OpenGL images (textures and renderbuffers)"))
+        Err(unsupported_feature("OpenGL images (textures and renderbuffers)"))
     }
 
     fn cuGraphicsUnregisterResource(resource: CUgraphicsResource) {
-        let resource = RESOURCES.remove(resource.number())?;
-        free_after_work(resource.memory, &[Kind::Device])
+        let resource = RESOURCES.remove_object(resource.handle_number())?;
+        free_after_work(resource.memory, &[MemoryKind::Device])
     }
 
     fn cuGraphicsResourceSetMapFlags(resource: CUgraphicsResource, flags: c_uint) {
-        ensure(flags <= READ_ONLY | WRITE_DISCARD, Code::INVALID_VALUE)?;
-        let resource = RESOURCES.get(resource.number())?;
+        ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
+        let resource = RESOURCES.get_object(resource.handle_number())?;
         let mut state = lock(&resource.state);
-        ensure(!state.is_mapped, Code::ALREADY_MAPPED)?;
+        ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
         state.flags = flags;
         Ok(())
     }
 
     fn cuGraphicsMapResources(count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) {
-        stream_and_context(hStream.number())?;
-        self::resources(count, resources)?.iter().try_for_each(|resource| resource.map())
+        stream_and_context(hStream.handle_number())?;
+        self::resources_from_list(count, resources)?.iter().try_for_each(|resource| resource.map())
     }
 
     fn cuGraphicsUnmapResources(count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) {
-        let (context, stream) = stream_and_context(hStream.number())?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
         // What the stream still does with the memory comes before the copy back.
-        context.wait_for_all([stream.fence()])?;
-        self::resources(count, resources)?.iter().try_for_each(|resource| resource.unmap())
+        context.wait_for_all_streams([stream.end_point()])?;
+        self::resources_from_list(count, resources)?.iter().try_for_each(|resource| resource.unmap())
     }
 
     fn cuGraphicsResourceGetMappedPointer(pDevPtr: *mut CUdeviceptr, pSize: *mut usize, resource: CUgraphicsResource) {
-        let resource = mapped(resource)?;
-        write_optional(pSize, resource.size);
+        let resource = mapped_resource(resource)?;
+        write_out_if_not_null(pSize, resource.size);
         write_out(pDevPtr, resource.memory)
     }
 
     fn cuGraphicsSubResourceGetMappedArray(pArray: *mut CUarray, resource: CUgraphicsResource, arrayIndex: c_uint, mipLevel: c_uint) {
         let _ = (pArray, arrayIndex, mipLevel);
-        mapped(resource)?;
-        Code::NOT_MAPPED_AS_ARRAY.err()
+        mapped_resource(resource)?;
+        ResultCode::NOT_MAPPED_AS_ARRAY.err()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rtcg_cuda_sys::*;
 
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::module::LoadOptions;
 
 /// Where the caller wants messages. Addresses, because a linker keeps them between calls.
@@ -40,8 +40,12 @@ pub(crate) struct JitOptions {
 /// # Safety
 /// Both have `n` elements (or `n` is 0), and the buffers they name are valid for their sizes for as
 /// long as the result is used.
-pub(crate) unsafe fn read(n: c_uint, options: *const CUjit_option, values: *const *mut c_void) -> Res<JitOptions> {
-    ensure(n == 0 || (!options.is_null() && !values.is_null()), Code::INVALID_VALUE)?;
+pub(crate) unsafe fn from_option_arrays(
+    n: c_uint,
+    options: *const CUjit_option,
+    values: *const *mut c_void,
+) -> Res<JitOptions> {
+    ensure(n == 0 || (!options.is_null() && !values.is_null()), ResultCode::INVALID_VALUE)?;
     let mut result = JitOptions { load: LoadOptions::default(), logs: JitLogs::default(), started: Instant::now() };
     for i in 0..n as usize {
         // SAFETY: `i < n`.
@@ -59,7 +63,7 @@ pub(crate) unsafe fn read(n: c_uint, options: *const CUjit_option, values: *cons
                 (logs.error.size, logs.error.size_place) = (value as u32 as usize, place)
             }
             // Everything else is about machine code for a GPU, or advice.
-            other => ensure(other.0 < CUjit_option::CU_JIT_NUM_OPTIONS.0, Code::INVALID_VALUE)?,
+            other => ensure(other.0 < CUjit_option::CU_JIT_NUM_OPTIONS.0, ResultCode::INVALID_VALUE)?,
         }
     }
     Ok(result)
@@ -69,8 +73,8 @@ impl JitOptions {
     /// Writes messages and times to where the caller wants them.
     ///
     /// # Safety
-    /// The arrays and buffers that [`read`] saw are still valid.
-    pub(crate) unsafe fn finish(&self, info: &str, error: &str) {
+    /// The arrays and buffers that [`from_option_arrays`] saw are still valid.
+    pub(crate) unsafe fn write_results(&self, info: &str, error: &str) {
         // SAFETY: this function's contract.
         unsafe { self.logs.write(info, error) };
         if self.logs.wall_time != 0 {

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use rtcg_cuda_sys::*;
 
 use super::function::function_in;
-use super::{Handle, driver_functions, event, unsupported};
+use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::{FUNCTIONS, stream_and_context};
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{DriverFunction, fault_error, lock};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::{self, CancelFlag, Launch};
-use crate::graph::{Action, KernelAction, capture};
-use crate::objects::{Function, fault_error, lock};
-use crate::stream::{StreamPoints, Work, running};
+use crate::graph::{KernelAction, NodeAction, capture};
+use crate::stream::{OperationWork, StreamPoints, running_operation};
 
 /// Grids of at most this many threads may run inside the launch call.
 const INLINE_THREADS: u64 = 8192;
@@ -28,30 +28,36 @@ const INLINE_THREADS: u64 = 8192;
 const INLINE_MAX: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
-pub(crate) fn run_kernel(launch: &Launch, function: &Function, cancel: &CancelFlag, generation: u64) -> Res {
-    run_launched(launch, function, cancel, generation, 0)
+pub(crate) fn run_kernel(launch: &Launch, function: &DriverFunction, cancel: &CancelFlag, generation: u64) -> Res {
+    run_launched_kernel(launch, function, cancel, generation, 0)
 }
 
 /// The same for a launch with a number in a trace, 0 for none.
-fn run_launched(launch: &Launch, function: &Function, cancel: &CancelFlag, generation: u64, number: u64) -> Res {
+fn run_launched_kernel(
+    launch: &Launch,
+    function: &DriverFunction,
+    cancel: &CancelFlag,
+    generation: u64,
+    number: u64,
+) -> Res {
     let traced_from = trace::is_on().then(trace::clock_ns);
     let start = Instant::now();
     let outcome = exec::run_since(launch, cancel, generation).map_err(fault_error);
     function.short_running.store(start.elapsed() < INLINE_MAX, Ordering::Relaxed);
     if let Some(begun) = traced_from {
-        write_span(launch, function, begun, number);
+        trace_kernel_span(launch, function, begun, number);
     }
     outcome
 }
 
 #[cold]
-fn write_span(launch: &Launch, function: &Function, begun_ns: u64, number: u64) {
+fn trace_kernel_span(launch: &Launch, function: &DriverFunction, begun_ns: u64, number: u64) {
     if !trace::kernels_self_report() {
         return;
     }
-    let (ctx, stream) = running();
+    let (ctx, stream) = running_operation();
     let device = format!("virtual GPU, context {ctx}");
-    let track = trace::Track { device: &device, device_number: ctx, stream };
+    let track = trace::DeviceTrack { device: &device, device_number: ctx, stream };
     let name = function.kernel.name();
     trace::device_span(track, name, begun_ns, trace::clock_ns(), launch.grid, launch.block, number);
 }
@@ -72,12 +78,12 @@ struct LaunchRequest {
 ///
 /// # Safety
 /// `pointers` has one element for each parameter of the kernel, each valid for the parameter's size.
-unsafe fn pack_pointers(function: &Function, pointers: *const *mut c_void) -> Res<Vec<u8>> {
+unsafe fn pack_pointers(function: &DriverFunction, pointers: *const *mut c_void) -> Res<Vec<u8>> {
     let mut packed = vec![0_u8; function.kernel.param_bytes()];
     for (i, param) in function.kernel.params().iter().enumerate() {
         // SAFETY: this function's contract.
         let source = unsafe { *pointers.add(i) };
-        ensure(!source.is_null(), Code::INVALID_VALUE)?;
+        ensure(!source.is_null(), ResultCode::INVALID_VALUE)?;
         // SAFETY: as above; offsets and sizes lie within the packed buffer by construction.
         unsafe {
             std::ptr::copy_nonoverlapping(source.cast::<u8>(), packed.as_mut_ptr().add(param.offset), param.size)
@@ -90,7 +96,7 @@ unsafe fn pack_pointers(function: &Function, pointers: *const *mut c_void) -> Re
 ///
 /// # Safety
 /// `extra` is a list of key and value pairs that ends with `CU_LAUNCH_PARAM_END`.
-unsafe fn pack_extra(function: &Function, extra: *const *mut c_void) -> Res<Vec<u8>> {
+unsafe fn pack_extra(function: &DriverFunction, extra: *const *mut c_void) -> Res<Vec<u8>> {
     let (mut start, mut size, mut at) = (std::ptr::null::<u8>(), None, 0);
     loop {
         // SAFETY: the list has not ended before `at`.
@@ -103,46 +109,46 @@ unsafe fn pack_extra(function: &Function, extra: *const *mut c_void) -> Res<Vec<
         match key {
             CU_LAUNCH_PARAM_BUFFER_POINTER => start = value.cast::<u8>(),
             CU_LAUNCH_PARAM_BUFFER_SIZE => {
-                ensure(!value.is_null(), Code::INVALID_VALUE)?;
+                ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
                 // SAFETY: the value of this key points to a size.
                 size = Some(unsafe { value.cast::<usize>().read_unaligned() });
             }
-            _ => return Code::INVALID_VALUE.err(),
+            _ => return ResultCode::INVALID_VALUE.err(),
         }
         at += 2;
     }
     let needed = function.kernel.param_bytes();
-    let size = size.ok_or(Code::INVALID_VALUE)?;
-    ensure(size >= needed && (size == 0 || !start.is_null()), Code::INVALID_VALUE)?;
+    let size = size.ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(size >= needed && (size == 0 || !start.is_null()), ResultCode::INVALID_VALUE)?;
     // SAFETY: the program's buffer has `size >= needed` bytes.
     Ok(if needed == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(start, needed) }.to_vec() })
 }
 
 /// # Safety
 /// As for [`pack_pointers`] and [`pack_extra`].
-pub(crate) unsafe fn pack(
-    function: &Function,
+pub(crate) unsafe fn pack_params(
+    function: &DriverFunction,
     pointers: *const *mut c_void,
     extra: *const *mut c_void,
 ) -> Res<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
-        (false, false) => Code::INVALID_VALUE.err(),
+        (false, false) => ResultCode::INVALID_VALUE.err(),
         // SAFETY: this function's contract.
         (false, true) => unsafe { pack_pointers(function, pointers) },
         // SAFETY: this function's contract.
         (true, false) => unsafe { pack_extra(function, extra) },
         (true, true) => {
-            ensure(function.kernel.params().is_empty(), Code::INVALID_VALUE)?;
+            ensure(function.kernel.params().is_empty(), ResultCode::INVALID_VALUE)?;
             Ok(Vec::new())
         }
     }
 }
 
-/// Checks a launch and runs or queues it. `pack` makes the parameters.
-fn launch(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
-    let (ctx, stream) = stream_and_context(request.stream.number())?;
+/// Checks a launch and runs or queues it. `pack_params` makes the parameters.
+fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> Res<Vec<u8>>) -> Res {
+    let (ctx, stream) = stream_and_context(request.stream.handle_number())?;
     let function = function_in(&ctx, request.function)?;
-    ensure(function.ctx_id == ctx.id, Code::INVALID_HANDLE)?;
+    ensure(function.ctx_id == ctx.id, ResultCode::INVALID_HANDLE)?;
     let launch = Launch {
         function: function.kernel.clone(),
         grid: request.grid,
@@ -151,11 +157,11 @@ fn launch(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>)
         params: pack(&function)?,
         cooperative: request.cooperative,
     };
-    let generation = ctx.cancel.generation();
-    exec::validate(&launch).map_err(|code| Code(code as u32))?;
-    let handle = request.function.number();
-    let action = || Ok(Action::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
-    if capture::intercept(&stream, action)? {
+    let generation = ctx.cancel.interrupt_generation();
+    exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    let handle = request.function.handle_number();
+    let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
+    if capture::capture_operation(&stream, action)? {
         return Ok(());
     }
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
@@ -163,15 +169,15 @@ fn launch(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>)
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_run_inline(&ctx) {
         // A fault poisons the context and the next call says so; anything else is this call's error.
-        return run_launched(&launch, &function, &ctx.cancel, generation, trace::current_launch())
+        return run_launched_kernel(&launch, &function, &ctx.cancel, generation, trace::current_launch())
             .or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
-    function.kernel.program(request.block).map_err(fault_error)?;
+    function.kernel.compiled_program(request.block).map_err(fault_error)?;
     let cancel = ctx.cancel.clone();
     let number = trace::current_launch();
-    let work = move || run_launched(&launch, &function, &cancel, generation, number);
-    stream.submit(&ctx, StreamPoints::new(), Work::Device(Box::new(work)));
+    let work = move || run_launched_kernel(&launch, &function, &cancel, generation, number);
+    stream.submit(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
     Ok(())
 }
 
@@ -179,7 +185,7 @@ fn launch(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>)
 /// `config` is null or valid, and so are the attributes it names.
 unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> Res<LaunchRequest> {
     // SAFETY: this function's contract.
-    let c = unsafe { config.as_ref() }.ok_or(Code::INVALID_VALUE)?;
+    let c = unsafe { config.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     let mut request = LaunchRequest {
         function,
         grid: [c.gridDimX, c.gridDimY, c.gridDimZ],
@@ -189,15 +195,15 @@ unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> R
         cooperative: false,
         events: Vec::new(),
     };
-    ensure(c.numAttrs == 0 || !c.attrs.is_null(), Code::INVALID_VALUE)?;
+    ensure(c.numAttrs == 0 || !c.attrs.is_null(), ResultCode::INVALID_VALUE)?;
     for i in 0..c.numAttrs as usize {
         // SAFETY: `i < numAttrs`.
-        apply(&mut request, unsafe { &*c.attrs.add(i) })?;
+        apply_launch_attribute(&mut request, unsafe { &*c.attrs.add(i) })?;
     }
     Ok(request)
 }
 
-fn apply(request: &mut LaunchRequest, attribute: &CUlaunchAttribute) -> Res {
+fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttribute) -> Res {
     use CUlaunchAttributeID as Id;
     match attribute.id {
         // SAFETY: the identifier says which member of the union is set; all are plain numbers.
@@ -205,7 +211,7 @@ fn apply(request: &mut LaunchRequest, attribute: &CUlaunchAttribute) -> Res {
         Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
             // SAFETY: as above.
             let cluster = unsafe { attribute.value.clusterDim };
-            ensure([cluster.x, cluster.y, cluster.z] == [1; 3], Code::INVALID_CLUSTER_SIZE)?;
+            ensure([cluster.x, cluster.y, cluster.z] == [1; 3], ResultCode::INVALID_CLUSTER_SIZE)?;
         }
         Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
             // SAFETY: as above.
@@ -218,30 +224,30 @@ fn apply(request: &mut LaunchRequest, attribute: &CUlaunchAttribute) -> Res {
             request.events.push((wish.event, wish.flags));
         }
         Id::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
-            return Err(unsupported("device-updatable graph nodes"));
+            return Err(unsupported_feature("device-updatable graph nodes"));
         }
         // Advice about speed.
-        _ => ensure(attribute.id.0 <= 16, Code::INVALID_VALUE)?,
+        _ => ensure(attribute.id.0 <= 16, ResultCode::INVALID_VALUE)?,
     }
     Ok(())
 }
 
 /// Launches, and records the events of the request behind the kernel: whoever waits for its blocks to begin, or for
 /// what they trigger, may as well wait for its end.
-fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&Function) -> Res<Vec<u8>>) -> Res {
-    let (ctx, _) = stream_and_context(request.stream.number())?;
+fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> Res<Vec<u8>>) -> Res {
+    let (ctx, _) = stream_and_context(request.stream.handle_number())?;
     for &(event, flags) in &request.events {
-        event::check_of_launch(&ctx, event)?;
-        ensure(flags & !1 == 0, Code::INVALID_VALUE)?;
+        event::check_launch_event(&ctx, event)?;
+        ensure(flags & !1 == 0, ResultCode::INVALID_VALUE)?;
     }
-    launch(request, pack)?;
-    request.events.iter().try_for_each(|&(event, flags)| event::record(event, request.stream, flags == 1))
+    launch_kernel(request, pack)?;
+    request.events.iter().try_for_each(|&(event, flags)| event::record_event(event, request.stream, flags == 1))
 }
 
 /// A launch that `cuParamSet*` and `cuFuncSetBlockShape` have prepared.
 fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
-    let prepared = lock(&FUNCTIONS.get(function.number())?.prepared).clone();
-    let size = |n: c_int| u32::try_from(n).map_err(|_| Code::INVALID_VALUE);
+    let prepared = lock(&FUNCTIONS.get_object(function.handle_number())?.prepared).clone();
+    let size = |n: c_int| u32::try_from(n).map_err(|_| ResultCode::INVALID_VALUE);
     let request = LaunchRequest {
         function,
         grid: [size(width)?, size(height)?, 1],
@@ -251,7 +257,7 @@ fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CU
         cooperative: false,
         events: Vec::new(),
     };
-    launch(&request, |_| Ok(prepared.params))
+    launch_kernel(&request, |_| Ok(prepared.params))
 }
 
 driver_functions! {
@@ -265,12 +271,12 @@ driver_functions! {
             cooperative: false,
             events: Vec::new(),
         };
-        launch(&request, |function| pack(function, kernelParams, extra))
+        launch_kernel(&request, |function| pack_params(function, kernelParams, extra))
     }
 
     fn cuLaunchKernelEx(config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
         let request = request_from(config, f)?;
-        launch_with_events(&request, |function| pack(function, kernelParams, extra))
+        launch_with_events(&request, |function| pack_params(function, kernelParams, extra))
     }
 
     fn cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) {
@@ -283,7 +289,7 @@ driver_functions! {
             cooperative: true,
             events: Vec::new(),
         };
-        launch(&request, |function| pack(function, kernelParams, std::ptr::null()))
+        launch_kernel(&request, |function| pack_params(function, kernelParams, std::ptr::null()))
     }
 
     fn cuLaunch(f: CUfunction) {

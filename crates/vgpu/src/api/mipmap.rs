@@ -6,10 +6,10 @@ use super::array::{address_levels, check_shape};
 use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS, MIPMAPS};
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{DriverArray, MipmappedArray};
+use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
-use crate::memory::heap::Kind;
-use crate::objects::{Array, MipmappedArray};
+use crate::memory::heap::MemoryKind;
 use std::sync::Arc;
 
 /// Where levels begin.
@@ -24,24 +24,24 @@ fn level_description(d: &CUDA_ARRAY3D_DESCRIPTOR, level: u32) -> CUDA_ARRAY3D_DE
 }
 
 /// Levels down to one texel.
-fn most_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
+fn max_mip_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
     let layers = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP) != 0;
     let largest = d.Width.max(d.Height).max(if layers { 0 } else { d.Depth });
     largest.max(1).ilog2() + 1
 }
 
-fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
+fn create_mipmapped_array(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
     let context = current()?;
     capture::check_unsafe_call()?;
     check_shape(given)?;
     // No level at all is one level to real drivers.
-    let n_levels = n_levels.clamp(1, most_levels(given));
+    let n_levels = n_levels.clamp(1, max_mip_levels(given));
     let descriptions: Vec<_> = (0..n_levels).map(|l| level_description(given, l)).collect();
     let (offsets, size) = address_levels(&descriptions, LEVEL_ALIGNMENT)?;
-    let block = driver::alloc(&context, size, Kind::Device, 0, 0)?;
+    let block = driver::alloc_for_context(&context, size, MemoryKind::Device, 0, 0)?;
     let mut levels = Vec::new();
     for (description, offset) in descriptions.iter().zip(offsets) {
-        let array = Array {
+        let array = DriverArray {
             ctx_id: context.id,
             start: block.start + offset,
             extents: check_shape(description)?,
@@ -51,31 +51,31 @@ fn create(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArra
         levels.push(ARRAYS.insert_with(|_| Arc::new(array))?.0);
     }
     let mipmap = MipmappedArray { ctx_id: context.id, start: block.start, levels, description: *given };
-    Ok(CUmipmappedArray::from_number(MIPMAPS.insert_with(|_| Arc::new(mipmap))?.0))
+    Ok(CUmipmappedArray::from_handle_number(MIPMAPS.insert_with(|_| Arc::new(mipmap))?.0))
 }
 
 driver_functions! {
     fn cuMipmappedArrayCreate(pHandle: *mut CUmipmappedArray, pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: c_uint) {
-        ensure(!pHandle.is_null(), Code::INVALID_VALUE)?;
-        write_out(pHandle, create(pMipmappedArrayDesc.as_ref().ok_or(Code::INVALID_VALUE)?, numMipmapLevels)?)
+        ensure(!pHandle.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(pHandle, create_mipmapped_array(pMipmappedArrayDesc.as_ref().ok_or(ResultCode::INVALID_VALUE)?, numMipmapLevels)?)
     }
 
     fn cuMipmappedArrayGetLevel(pLevelArray: *mut CUarray, hMipmappedArray: CUmipmappedArray, level: c_uint) {
-        let mipmap = MIPMAPS.get(hMipmappedArray.number())?;
-        let level = mipmap.levels.get(level as usize).ok_or(Code::INVALID_VALUE)?;
-        write_out(pLevelArray, CUarray::from_number(*level))
+        let mipmap = MIPMAPS.get_object(hMipmappedArray.handle_number())?;
+        let level = mipmap.levels.get(level as usize).ok_or(ResultCode::INVALID_VALUE)?;
+        write_out(pLevelArray, CUarray::from_handle_number(*level))
     }
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
-        let context = crate::context::current_or_owner(MIPMAPS.get(hMipmappedArray.number())?.ctx_id)?;
+        let context = crate::context::current_or_owner_context(MIPMAPS.get_object(hMipmappedArray.handle_number())?.ctx_id)?;
         capture::check_unsafe_call()?;
         let outcome = context.synchronize();
-        let mipmap = MIPMAPS.remove(hMipmappedArray.number())?;
+        let mipmap = MIPMAPS.remove_object(hMipmappedArray.handle_number())?;
         for &level in &mipmap.levels {
             // Its context may be on its way out at the same time.
-            let _ = ARRAYS.remove(level);
+            let _ = ARRAYS.remove_object(level);
         }
-        driver::free(mipmap.start)?;
+        driver::free_block(mipmap.start)?;
         outcome
     }
 }

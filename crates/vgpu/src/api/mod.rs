@@ -39,13 +39,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rtcg_cuda_sys::*;
 
 use crate::driver;
-use crate::error::{self, Code, Error, Res, ensure};
-use crate::table::Entry;
+use crate::error::{self, Error, Res, ResultCode, ensure};
+use crate::table::FunctionEntry;
 
 pub(crate) use jit_options::JitLogs;
 
 /// Every function of the virtual GPU by its name in the declaration list.
-pub(crate) const ALL: &[&[(&str, Entry)]] = &[
+pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionEntry)]] = &[
     entry::EXPORTS,
     device::EXPORTS,
     context::EXPORTS,
@@ -82,7 +82,7 @@ pub(crate) const ALL: &[&[(&str, Entry)]] = &[
 /// `driver_functions!` makes functions that fail before `cuInit`; `driver_functions!(any time: ...)`
 /// those that may be called before.
 macro_rules! driver_functions {
-    (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_any_time $($rest)*); };
+    (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_uninitialised $($rest)*); };
     (@ $call:ident $(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments)]
@@ -95,33 +95,33 @@ macro_rules! driver_functions {
             const _: rtcg_cuda_sys::fn_type::$name = $name;
         )*
         /// The functions of this file.
-        pub(crate) const EXPORTS: &[(&str, $crate::table::Entry)] =
-            &[$((stringify!($name), $crate::table::Entry($name as *const std::ffi::c_void)),)*];
+        pub(crate) const EXPORTS: &[(&str, $crate::table::FunctionEntry)] =
+            &[$((stringify!($name), $crate::table::FunctionEntry($name as *const std::ffi::c_void)),)*];
     };
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
-        $crate::api::driver_functions!(@ call $(fn $name($($arg: $ty),*) $body)*);
+        $crate::api::driver_functions!(@ call_initialised $(fn $name($($arg: $ty),*) $body)*);
     };
 }
 pub(crate) use driver_functions;
 
 /// Runs the body of a driver function that needs an initialised driver.
-pub(crate) fn call(body: impl FnOnce() -> Res) -> CUresult {
+pub(crate) fn call_initialised(body: impl FnOnce() -> Res) -> CUresult {
     match driver::check_initialised() {
-        Ok(()) => call_any_time(body),
-        Err(error) => finish(Err(error)),
+        Ok(()) => call_uninitialised(body),
+        Err(error) => result_code(Err(error)),
     }
 }
 
 /// Runs the body of a driver function.
-pub(crate) fn call_any_time(body: impl FnOnce() -> Res) -> CUresult {
-    finish(catch(body))
+pub(crate) fn call_uninitialised(body: impl FnOnce() -> Res) -> CUresult {
+    result_code(catch_panic(body))
 }
 
-fn finish(outcome: Res) -> CUresult {
+fn result_code(outcome: Res) -> CUresult {
     match outcome {
         Ok(()) => CUresult::CUDA_SUCCESS,
         Err(error) => {
-            error::remember(&error);
+            error::remember_detail(&error);
             CUresult(error.code.0)
         }
     }
@@ -129,10 +129,10 @@ fn finish(outcome: Res) -> CUresult {
 
 /// Runs something that must not panic into its caller; a panic is a bug and becomes
 /// `CUDA_ERROR_UNKNOWN` with the panic's message.
-pub(crate) fn catch(body: impl FnOnce() -> Res) -> Res {
+pub(crate) fn catch_panic(body: impl FnOnce() -> Res) -> Res {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(Code::UNKNOWN.because(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
+        Err(ResultCode::UNKNOWN.with_detail(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
     })
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn catch(body: impl FnOnce() -> Res) -> Res {
 /// # Safety
 /// `place` is null or valid for writing a `T`.
 pub(crate) unsafe fn write_out<T>(place: *mut T, value: T) -> Res {
-    ensure(!place.is_null(), Code::INVALID_VALUE)?;
+    ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: not null, so valid by this function's contract. C callers may pass unaligned places.
     unsafe { place.write_unaligned(value) };
     Ok(())
@@ -151,7 +151,7 @@ pub(crate) unsafe fn write_out<T>(place: *mut T, value: T) -> Res {
 ///
 /// # Safety
 /// `place` is null or valid for writing a `T`.
-pub(crate) unsafe fn write_optional<T>(place: *mut T, value: T) {
+pub(crate) unsafe fn write_out_if_not_null<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as for `put`.
         unsafe { place.write_unaligned(value) };
@@ -161,28 +161,28 @@ pub(crate) unsafe fn write_optional<T>(place: *mut T, value: T) {
 /// The text of a C string; what is not UTF-8 cannot name anything.
 ///
 /// # Safety
-/// `text` is null or a NUL-terminated string that outlives the call.
-pub(crate) unsafe fn text<'a>(text: *const c_char) -> Res<&'a str> {
-    ensure(!text.is_null(), Code::INVALID_VALUE)?;
+/// `str_from_c` is null or a NUL-terminated string that outlives the call.
+pub(crate) unsafe fn str_from_c<'a>(text: *const c_char) -> Res<&'a str> {
+    ensure(!text.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: not null, so a string by this function's contract.
-    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Code::INVALID_VALUE.into())
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| ResultCode::INVALID_VALUE.into())
 }
 
 /// A handle type of the C interface.
 pub(crate) trait Handle: Sized {
     /// The handle as the core knows it.
-    fn number(self) -> u64;
+    fn handle_number(self) -> u64;
     /// The handle as C knows it.
-    fn from_number(number: u64) -> Self;
+    fn from_handle_number(number: u64) -> Self;
 }
 
 macro_rules! handles {
     ($($ty:ident)*) => {
         $(impl Handle for $ty {
-            fn number(self) -> u64 {
+            fn handle_number(self) -> u64 {
                 self.addr() as u64
             }
-            fn from_number(number: u64) -> Self {
+            fn from_handle_number(number: u64) -> Self {
                 $ty(std::ptr::without_provenance_mut(number as usize))
             }
         })*
@@ -193,20 +193,21 @@ handles!(CUmipmappedArray CUtexref CUsurfref);
 handles!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
 
 /// A feature that this driver does not have.
-pub(crate) fn unsupported(what: &str) -> Error {
-    Code::NOT_SUPPORTED.because(format!("{what}: not supported on the virtual GPU"))
+pub(crate) fn unsupported_feature(what: &str) -> Error {
+    ResultCode::NOT_SUPPORTED.with_detail(format!("{what}: not supported on the virtual GPU"))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use super::ALL;
+    use super::ALL_EXPORTS;
 
     #[test]
     fn every_function_is_made_once() {
         let mut seen = HashSet::new();
-        let twice: Vec<_> = ALL.iter().copied().flatten().map(|(name, _)| name).filter(|n| !seen.insert(*n)).collect();
+        let twice: Vec<_> =
+            ALL_EXPORTS.iter().copied().flatten().map(|(name, _)| name).filter(|n| !seen.insert(*n)).collect();
         assert!(twice.is_empty(), "{twice:?}");
     }
 }

@@ -6,13 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use rtcg_cuda_sys::*;
 
 use super::jit_options::{self, JitOptions};
-use super::{Handle, driver_functions, text, write_optional, write_out};
+use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::context::current;
 use crate::driver::MODULES;
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{load_module, unload_module};
+use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::module::fatbin;
-use crate::objects::{load_module, unload_module};
 
 /// Bytes of a cubin that are enough to say what it is; it is not loaded anyway.
 const CUBIN_HEADER: usize = 64;
@@ -32,7 +32,7 @@ struct FatbinWrapper {
 /// `image` is null or points to a NUL-terminated PTX text, to a cubin, to a fat binary, or to the
 /// wrapper of one.
 pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
-    ensure(!image.is_null(), Code::INVALID_VALUE)?;
+    ensure(!image.is_null(), ResultCode::INVALID_VALUE)?;
     // Byte by byte up to the first that differs: a text shorter than a word ends in a NUL, which
     // no magic number has.
     // SAFETY: the bytes before have been equal, so that the image is not at its end.
@@ -45,14 +45,15 @@ pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
         }
         if begins(fatbin::WRAPPER_MAGIC.to_le_bytes()) {
             let data = image.cast::<FatbinWrapper>().read_unaligned().data;
-            ensure(!data.is_null() && data != image, Code::INVALID_IMAGE)?;
+            ensure(!data.is_null() && data != image, ResultCode::INVALID_IMAGE)?;
             let magic = data.cast::<u32>().read_unaligned();
-            ensure(magic == fatbin::MAGIC, Code::INVALID_IMAGE)?;
+            ensure(magic == fatbin::FATBIN_MAGIC, ResultCode::INVALID_IMAGE)?;
             return image_bytes(data);
         }
-        if begins(fatbin::MAGIC.to_le_bytes()) {
+        if begins(fatbin::FATBIN_MAGIC.to_le_bytes()) {
             let header = std::slice::from_raw_parts(image.cast(), fatbin::HEADER_BYTES);
-            let len = fatbin::total_len(header).filter(|&n| n <= isize::MAX as usize).ok_or(Code::INVALID_IMAGE)?;
+            let len =
+                fatbin::total_len(header).filter(|&n| n <= isize::MAX as usize).ok_or(ResultCode::INVALID_IMAGE)?;
             return Ok(std::slice::from_raw_parts(image.cast(), len));
         }
         // A text, so NUL-terminated.
@@ -65,27 +66,27 @@ pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
 /// # Safety
 /// `name` is null or a C string.
 pub(crate) unsafe fn read_file(name: *const c_char) -> Res<Vec<u8>> {
-    ensure(!name.is_null(), Code::INVALID_VALUE)?;
+    ensure(!name.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     let path = OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes());
-    std::fs::read(path).map_err(|e| Code::FILE_NOT_FOUND.because(format!("{}: {e}", path.display())))
+    std::fs::read(path).map_err(|e| ResultCode::FILE_NOT_FOUND.with_detail(format!("{}: {e}", path.display())))
 }
 
 /// # Safety
 /// `place` is null or valid for writing, the buffers of `options` are valid.
-unsafe fn load(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res {
-    ensure(!place.is_null(), Code::INVALID_VALUE)?;
+unsafe fn load_module_image(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res {
+    ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
     let context = current()?;
     match load_module(&context, image, &options.load) {
         Ok(module) => {
             // SAFETY: this function's contract.
-            unsafe { options.finish("", "") };
+            unsafe { options.write_results("", "") };
             // SAFETY: as above.
-            unsafe { write_out(place, CUmodule::from_number(module.handle)) }
+            unsafe { write_out(place, CUmodule::from_handle_number(module.handle)) }
         }
         Err(error) => {
             // SAFETY: as above.
-            unsafe { options.finish("", error.detail.as_deref().unwrap_or("")) };
+            unsafe { options.write_results("", error.detail.as_deref().unwrap_or("")) };
             Err(error)
         }
     }
@@ -93,32 +94,32 @@ unsafe fn load(place: *mut CUmodule, image: &[u8], options: &JitOptions) -> Res 
 
 driver_functions! {
     fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) {
-        ensure(!module.is_null(), Code::INVALID_VALUE)?;
+        ensure(!module.is_null(), ResultCode::INVALID_VALUE)?;
         current()?;
         let image = read_file(fname)?;
-        load(module, &image, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+        load_module_image(module, &image, &jit_options::from_option_arrays(0, std::ptr::null(), std::ptr::null())?)
     }
 
     fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) {
-        load(module, image_bytes(image)?, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+        load_module_image(module, image_bytes(image)?, &jit_options::from_option_arrays(0, std::ptr::null(), std::ptr::null())?)
     }
 
     fn cuModuleLoadDataEx(module: *mut CUmodule, image: *const c_void, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
-        let options = jit_options::read(numOptions, options, optionValues)?;
-        load(module, image_bytes(image)?, &options)
+        let options = jit_options::from_option_arrays(numOptions, options, optionValues)?;
+        load_module_image(module, image_bytes(image)?, &options)
     }
 
     fn cuModuleLoadFatBinary(module: *mut CUmodule, fatCubin: *const c_void) {
-        load(module, image_bytes(fatCubin)?, &jit_options::read(0, std::ptr::null(), std::ptr::null())?)
+        load_module_image(module, image_bytes(fatCubin)?, &jit_options::from_option_arrays(0, std::ptr::null(), std::ptr::null())?)
     }
 
     fn cuModuleUnload(hmod: CUmodule) {
-        let module = MODULES.get(hmod.number())?;
+        let module = MODULES.get_object(hmod.handle_number())?;
         // As in CUDA, launches of the module are over before it goes.
-        let context = crate::context::current_or_owner(module.ctx_id)?;
+        let context = crate::context::current_or_owner_context(module.ctx_id)?;
         capture::check_unsafe_call()?;
         let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
-        unload_module(hmod.number())?;
+        unload_module(hmod.handle_number())?;
         outcome
     }
 
@@ -127,32 +128,32 @@ driver_functions! {
     }
 
     fn cuModuleGetFunction(hfunc: *mut CUfunction, hmod: CUmodule, name: *const c_char) {
-        ensure(!hfunc.is_null(), Code::INVALID_VALUE)?;
-        let name = text(name)?;
-        let module = MODULES.get(hmod.number())?;
-        write_out(hfunc, CUfunction::from_number(module.function(name)?))
+        ensure(!hfunc.is_null(), ResultCode::INVALID_VALUE)?;
+        let name = str_from_c(name)?;
+        let module = MODULES.get_object(hmod.handle_number())?;
+        write_out(hfunc, CUfunction::from_handle_number(module.function_handle(name)?))
     }
 
     fn cuModuleGetFunctionCount(count: *mut c_uint, mod_: CUmodule) {
-        let module = MODULES.get(mod_.number())?;
+        let module = MODULES.get_object(mod_.handle_number())?;
         write_out(count, module.loaded.kernel_names().count() as c_uint)
     }
 
     fn cuModuleEnumerateFunctions(functions: *mut CUfunction, numFunctions: c_uint, mod_: CUmodule) {
-        let module = MODULES.get(mod_.number())?;
-        ensure(!functions.is_null(), Code::INVALID_VALUE)?;
+        let module = MODULES.get_object(mod_.handle_number())?;
+        ensure(!functions.is_null(), ResultCode::INVALID_VALUE)?;
         for (i, name) in module.loaded.kernel_names().take(numFunctions as usize).enumerate() {
-            write_out(functions.add(i), CUfunction::from_number(module.function(name)?))?;
+            write_out(functions.add(i), CUfunction::from_handle_number(module.function_handle(name)?))?;
         }
         Ok(())
     }
 
     fn cuModuleGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, hmod: CUmodule, name: *const c_char) {
-        ensure(!dptr.is_null() || !bytes.is_null(), Code::INVALID_VALUE)?;
-        let name = text(name)?;
-        let global = MODULES.get(hmod.number())?.loaded.global(name).ok_or(Code::NOT_FOUND)?;
-        write_optional(dptr, global.address);
-        write_optional(bytes, global.size as usize);
+        ensure(!dptr.is_null() || !bytes.is_null(), ResultCode::INVALID_VALUE)?;
+        let name = str_from_c(name)?;
+        let global = MODULES.get_object(hmod.handle_number())?.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
+        write_out_if_not_null(dptr, global.address);
+        write_out_if_not_null(bytes, global.size as usize);
         Ok(())
     }
 }

@@ -12,20 +12,20 @@ use super::function::function_in;
 use super::{driver_functions, write_out};
 use crate::context::current;
 use crate::device::{
-    BLOCKS_PER_MULTIPROCESSOR, REGISTERS, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
-    n_multiprocessors,
+    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR,
+    THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::MAX_SHARED_OPTIN;
 use crate::exec::max_resident_blocks;
 use crate::module::Kernel;
 
 /// Registers are given to warps in units of this.
-const REGISTER_UNIT: u32 = 256;
+const REGISTER_ALLOCATION_UNIT: u32 = 256;
 /// A multiprocessor has four parts, each with its registers for warps of its own.
-const PARTS: u32 = 4;
+const SM_SUB_PARTITIONS: u32 = 4;
 /// Shared memory is given to blocks in units of this.
-const SHARED_UNIT: u32 = 128;
+const SHARED_ALLOCATION_UNIT: u32 = 128;
 
 fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
     let resident = max_resident_blocks(kernel, threads, dynamic_shared);
@@ -35,27 +35,32 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     let warps = threads.div_ceil(32);
     let by_threads = THREADS_PER_MULTIPROCESSOR / (warps * 32);
     let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED;
-    let by_shared = SHARED_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_UNIT);
-    let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_UNIT);
-    let by_registers = REGISTERS / PARTS / per_warp * PARTS / warps;
+    let by_shared = SHARED_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_ALLOCATION_UNIT);
+    let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_ALLOCATION_UNIT);
+    let by_registers = REGISTERS_PER_BLOCK / SM_SUB_PARTITIONS / per_warp * SM_SUB_PARTITIONS / warps;
     // There are never more multiprocessors than resident blocks.
     let by_device = resident / n_multiprocessors();
     // The number of registers is that of the PTX, which says little: a block runs whatever it is.
     by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
 }
 
-fn max_active(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {
+fn max_active_blocks(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {
     let function = function_in(&*current()?, func)?;
-    let threads = u32::try_from(block_size).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
+    let threads = u32::try_from(block_size).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
     let shared = u32::try_from(dynamic_shared).unwrap_or(u32::MAX);
     Ok(blocks_per_multiprocessor(&function.kernel, threads, shared) as c_int)
 }
 
 /// The block size with the most resident threads; among equals the largest.
-fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, limit: c_int) -> Res<(c_int, c_int)> {
+fn best_block_size(
+    func: CUfunction,
+    shared_for: CUoccupancyB2DSize,
+    shared: usize,
+    limit: c_int,
+) -> Res<(c_int, c_int)> {
     let function = function_in(&*current()?, func)?;
     let kernel = &function.kernel;
-    let largest = match u32::try_from(limit).map_err(|_| Code::INVALID_VALUE)? {
+    let largest = match u32::try_from(limit).map_err(|_| ResultCode::INVALID_VALUE)? {
         0 => kernel.max_threads_per_block(),
         limit => limit.min(kernel.max_threads_per_block()),
     };
@@ -70,39 +75,39 @@ fn best_block(func: CUfunction, shared_for: CUoccupancyB2DSize, shared: usize, l
             best = ((blocks * n_multiprocessors()) as c_int, threads as c_int);
         }
     }
-    ensure(best_threads > 0, Code::INVALID_VALUE)?;
+    ensure(best_threads > 0, ResultCode::INVALID_VALUE)?;
     Ok(best)
 }
 
 driver_functions! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize) {
-        write_out(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+        write_out(numBlocks, max_active_blocks(func, blockSize, dynamicSMemSize)?)
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize, flags: c_uint) {
-        ensure(flags <= 1, Code::INVALID_VALUE)?;
-        write_out(numBlocks, max_active(func, blockSize, dynamicSMemSize)?)
+        ensure(flags <= 1, ResultCode::INVALID_VALUE)?;
+        write_out(numBlocks, max_active_blocks(func, blockSize, dynamicSMemSize)?)
     }
 
     fn cuOccupancyMaxPotentialBlockSize(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int) {
-        let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
+        let (grid, block) = best_block_size(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
         write_out(minGridSize, grid)?;
         write_out(blockSize, block)
     }
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int, flags: c_uint) {
-        ensure(flags <= 1, Code::INVALID_VALUE)?;
-        let (grid, block) = best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
+        ensure(flags <= 1, ResultCode::INVALID_VALUE)?;
+        let (grid, block) = best_block_size(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)?;
         write_out(minGridSize, grid)?;
         write_out(blockSize, block)
     }
 
     fn cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) {
         let function = function_in(&*current()?, func)?;
-        let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(Code::INVALID_VALUE)?;
-        ensure(blockSize > 0, Code::INVALID_VALUE)?;
+        let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
+        ensure(blockSize > 0, ResultCode::INVALID_VALUE)?;
         let taken = function.kernel.static_shared() + RESERVED_SHARED;
-        let share = SHARED_PER_MULTIPROCESSOR / blocks / SHARED_UNIT * SHARED_UNIT;
+        let share = SHARED_PER_MULTIPROCESSOR / blocks / SHARED_ALLOCATION_UNIT * SHARED_ALLOCATION_UNIT;
         let share = share.min(MAX_SHARED_OPTIN + RESERVED_SHARED);
         write_out(dynamicSmemSize, share.saturating_sub(taken) as usize)
     }

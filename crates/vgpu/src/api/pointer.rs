@@ -8,10 +8,10 @@ use super::{Handle, driver_functions, write_out};
 use crate::context::{CONTEXTS, current};
 use crate::device;
 use crate::driver;
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::memory::copy::check_device;
-use crate::memory::heap::Kind;
-use crate::memory::hints::{self, Advice};
+use crate::memory::heap::MemoryKind;
+use crate::memory::hints::{self, HintKind};
 use crate::memory::{globals, host, mapping};
 
 /// An address in memory that the device knows.
@@ -20,13 +20,13 @@ struct AddressInfo {
     size: u64,
     ctx: u64,
     device: u32,
-    kind: Kind,
+    kind: MemoryKind,
     id: u64,
     pool: u64,
 }
 
-fn find(address: u64) -> Option<AddressInfo> {
-    if let Some(b) = driver::heap().ok()?.find(address) {
+fn find_address_info(address: u64) -> Option<AddressInfo> {
+    if let Some(b) = driver::device_heap().ok()?.find_block(address) {
         return Some(AddressInfo {
             start: b.start,
             size: b.size,
@@ -37,8 +37,8 @@ fn find(address: u64) -> Option<AddressInfo> {
             pool: b.owner.pool,
         });
     }
-    if let Some(g) = globals::find(address) {
-        let kind = if g.managed { Kind::Managed } else { Kind::Device };
+    if let Some(g) = globals::find_global(address) {
+        let kind = if g.managed { MemoryKind::Managed } else { MemoryKind::Device };
         return Some(AddressInfo {
             start: g.start,
             size: g.size,
@@ -49,18 +49,34 @@ fn find(address: u64) -> Option<AddressInfo> {
             pool: 0,
         });
     }
-    if let Some(m) = mapping::find(address) {
+    if let Some(m) = mapping::find_mapping(address) {
         // Mapped memory belongs to no context.
         let (start, size) = (m.start, m.len);
-        return Some(AddressInfo { start, size, ctx: 0, device: m.device, kind: Kind::Device, id: start, pool: 0 });
+        return Some(AddressInfo {
+            start,
+            size,
+            ctx: 0,
+            device: m.device,
+            kind: MemoryKind::Device,
+            id: start,
+            pool: 0,
+        });
     }
-    let r = host::find(address)?;
-    Some(AddressInfo { start: r.start, size: r.len, ctx: r.ctx, device: 0, kind: Kind::Host, id: r.start, pool: 0 })
+    let r = host::find_registration(address)?;
+    Some(AddressInfo {
+        start: r.start,
+        size: r.len,
+        ctx: r.ctx,
+        device: 0,
+        kind: MemoryKind::Host,
+        id: r.start,
+        pool: 0,
+    })
 }
 
 /// Whether the kernels of the calling thread's context may not use another device's memory at `address`.
 fn is_refused(address: u64) -> bool {
-    current().is_ok_and(|context| context.peers.refuses(address).is_some())
+    current().is_ok_and(|context| context.peers.refused_device(address).is_some())
 }
 
 /// Writes the value of an attribute of a known address.
@@ -69,33 +85,37 @@ fn is_refused(address: u64) -> bool {
 /// `data` is null or valid for the attribute's type.
 unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, known: &AddressInfo, address: u64) -> Res {
     use CUpointer_attribute as A;
-    let memory_type =
-        if known.kind == Kind::Host { CUmemorytype::CU_MEMORYTYPE_HOST } else { CUmemorytype::CU_MEMORYTYPE_DEVICE };
+    let memory_type = if known.kind == MemoryKind::Host {
+        CUmemorytype::CU_MEMORYTYPE_HOST
+    } else {
+        CUmemorytype::CU_MEMORYTYPE_DEVICE
+    };
     // SAFETY: each arm writes the type that the attribute's documentation states.
     unsafe {
         match attribute {
             A::CU_POINTER_ATTRIBUTE_CONTEXT => {
-                let handle = CONTEXTS.find(|c| c.id == known.ctx).map_or(0, |c| c.handle);
-                write_out(data.cast(), CUcontext::from_number(handle))
+                let handle = CONTEXTS.find_object(|c| c.id == known.ctx).map_or(0, |c| c.handle);
+                write_out(data.cast(), CUcontext::from_handle_number(handle))
             }
             A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => write_out(data.cast(), memory_type),
             // Kernels reach it all the same, but are told by the rules of several GPUs.
-            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_refused(address) => Code::INVALID_VALUE.err(),
+            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_refused(address) => ResultCode::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => write_out(data.cast(), address),
             // Plain device memory has no host address in CUDA's terms, although it has one here.
-            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => Code::INVALID_VALUE.err(),
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => ResultCode::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER => write_out(data.cast(), address),
             A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => write_out(data.cast::<c_int>(), 0),
             A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => {
                 write_out(data.cast(), known.id)
             }
             A::CU_POINTER_ATTRIBUTE_IS_MANAGED => {
-                write_out(data.cast::<c_uint>(), c_uint::from(known.kind == Kind::Managed))
+                write_out(data.cast::<c_uint>(), c_uint::from(known.kind == MemoryKind::Managed))
             }
             A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => write_out(data.cast(), known.device as c_int),
             A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
-                let is_plain =
-                    driver::heap()?.find(address).is_some_and(|b| b.kind == Kind::Device && b.owner.pool == 0);
+                let is_plain = driver::device_heap()?
+                    .find_block(address)
+                    .is_some_and(|b| b.kind == MemoryKind::Device && b.owner.pool == 0);
                 write_out(data.cast::<c_uint>(), c_uint::from(is_plain))
             }
             A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => {
@@ -115,7 +135,7 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
                 write_out(data.cast(), if is_refused(address) { refused } else { allowed })
             }
             A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => write_out(data.cast(), known.pool),
-            _ => Code::INVALID_VALUE.err(),
+            _ => ResultCode::INVALID_VALUE.err(),
         }
     }
 }
@@ -131,46 +151,47 @@ fn attribute_bytes(attribute: CUpointer_attribute) -> usize {
 
 /// The allocation that a hint is about, which must be managed. Hints change nothing here, but wrong
 /// ranges are told.
-fn managed(address: u64, count: usize) -> Res<(u64, u64)> {
-    ensure(count > 0, Code::INVALID_VALUE)?;
+fn managed_allocation(address: u64, count: usize) -> Res<(u64, u64)> {
+    ensure(count > 0, ResultCode::INVALID_VALUE)?;
     check_device(address, count as u64)?;
-    let known = find(address).filter(|k| k.kind == Kind::Managed).ok_or(Code::INVALID_VALUE)?;
+    let known =
+        find_address_info(address).filter(|k| k.kind == MemoryKind::Managed).ok_or(ResultCode::INVALID_VALUE)?;
     Ok((known.id, known.start))
 }
 
 fn check_location(device: c_int) -> Res {
-    ensure(device == CU_DEVICE_CPU || device::device(device).is_ok(), Code::INVALID_DEVICE)
+    ensure(device == CU_DEVICE_CPU || device::device_by_ordinal(device).is_ok(), ResultCode::INVALID_DEVICE)
 }
 
 /// The device of a location; all of the host is one.
-fn place(location: CUmemLocation) -> Res<c_int> {
+fn location_device(location: CUmemLocation) -> Res<c_int> {
     use CUmemLocationType as T;
     match location.type_ {
-        T::CU_MEM_LOCATION_TYPE_DEVICE => device::device(location.id).map(|d| d.ordinal as c_int),
+        T::CU_MEM_LOCATION_TYPE_DEVICE => device::device_by_ordinal(location.id).map(|d| d.ordinal as c_int),
         T::CU_MEM_LOCATION_TYPE_HOST
         | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
         | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => Ok(CU_DEVICE_CPU),
-        _ => Code::INVALID_VALUE.err(),
+        _ => ResultCode::INVALID_VALUE.err(),
     }
 }
 
-fn advise(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
+fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
     current()?;
-    let allocation = managed(address, count)?;
+    let allocation = managed_allocation(address, count)?;
     let (subject, value) = match advice.0 {
-        1 => (Advice::ReadMostly, Some(1)),
-        2 => (Advice::ReadMostly, None),
-        3 => (Advice::PreferredLocation, Some(place()?)),
-        4 => (Advice::PreferredLocation, None),
-        5 => (Advice::AccessedBy(place()?), Some(1)),
-        _ => (Advice::AccessedBy(place()?), None),
+        1 => (HintKind::ReadMostly, Some(1)),
+        2 => (HintKind::ReadMostly, None),
+        3 => (HintKind::PreferredLocation, Some(place()?)),
+        4 => (HintKind::PreferredLocation, None),
+        5 => (HintKind::AccessedBy(place()?), Some(1)),
+        _ => (HintKind::AccessedBy(place()?), None),
     };
-    hints::set(allocation, subject, address, count as u64, value);
+    hints::set_hint(allocation, subject, address, count as u64, value);
     Ok(())
 }
 
-fn prefetch(address: u64, count: usize, place: c_int) -> Res {
-    hints::set(managed(address, count)?, Advice::LastPrefetch, address, count as u64, Some(place));
+fn prefetch_range(address: u64, count: usize, place: c_int) -> Res {
+    hints::set_hint(managed_allocation(address, count)?, HintKind::LastPrefetch, address, count as u64, Some(place));
     Ok(())
 }
 
@@ -180,19 +201,19 @@ fn prefetch(address: u64, count: usize, place: c_int) -> Res {
 /// `data` is null or valid for `size` bytes.
 unsafe fn write_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
     current()?;
-    let allocation = managed(address, count)?;
-    ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), Code::INVALID_VALUE)?;
-    ensure(size == 4 || attribute == 3, Code::INVALID_VALUE)?;
-    let get = |subject| hints::get(allocation, subject, address, count as u64);
+    let allocation = managed_allocation(address, count)?;
+    ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), ResultCode::INVALID_VALUE)?;
+    ensure(size == 4 || attribute == 3, ResultCode::INVALID_VALUE)?;
+    let get = |subject| hints::get_hint(allocation, subject, address, count as u64);
     let kind = |place: Option<c_int>| match place {
         None => CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID.0,
         Some(CU_DEVICE_CPU) => CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST.0,
         Some(_) => CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0,
     };
     let id = |place: Option<c_int>| place.filter(|&p| p >= 0).unwrap_or(0);
-    let (preferred, last) = (|| get(Advice::PreferredLocation), || get(Advice::LastPrefetch));
+    let (preferred, last) = (|| get(HintKind::PreferredLocation), || get(HintKind::LastPrefetch));
     let value = match attribute {
-        1 => get(Advice::ReadMostly).unwrap_or(0),
+        1 => get(HintKind::ReadMostly).unwrap_or(0),
         2 => preferred().unwrap_or(CU_DEVICE_INVALID),
         4 => last().unwrap_or(CU_DEVICE_INVALID),
         5 => kind(preferred()) as c_int,
@@ -200,15 +221,15 @@ unsafe fn write_range(data: *mut c_void, size: usize, attribute: c_uint, address
         7 => kind(last()) as c_int,
         8 => id(last()),
         3 => {
-            let ordinals = std::iter::once(CU_DEVICE_CPU).chain(0..device::devices().len() as c_int);
-            let mut users = ordinals.filter(|&d| get(Advice::AccessedBy(d)).is_some());
+            let ordinals = std::iter::once(CU_DEVICE_CPU).chain(0..device::virtual_devices().len() as c_int);
+            let mut users = ordinals.filter(|&d| get(HintKind::AccessedBy(d)).is_some());
             for i in 0..size / 4 {
                 // SAFETY: `i` is within the `size` bytes.
                 unsafe { write_out(data.cast::<c_int>().add(i), users.next().unwrap_or(CU_DEVICE_INVALID))? };
             }
             return Ok(());
         }
-        _ => return Code::INVALID_VALUE.err(),
+        _ => return ResultCode::INVALID_VALUE.err(),
     };
     // SAFETY: `data` has four bytes.
     unsafe { write_out(data.cast(), value) }
@@ -216,16 +237,16 @@ unsafe fn write_range(data: *mut c_void, size: usize, attribute: c_uint, address
 
 driver_functions! {
     fn cuPointerGetAttribute(data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
-        let known = find(ptr).ok_or(Code::INVALID_VALUE)?;
+        let known = find_address_info(ptr).ok_or(ResultCode::INVALID_VALUE)?;
         write_attribute(data, attribute, &known, ptr)
     }
 
     fn cuPointerGetAttributes(numAttributes: c_uint, attributes: *mut CUpointer_attribute, data: *mut *mut c_void, ptr: CUdeviceptr) {
-        ensure(numAttributes > 0 && !attributes.is_null() && !data.is_null(), Code::INVALID_VALUE)?;
-        let known = find(ptr);
+        ensure(numAttributes > 0 && !attributes.is_null() && !data.is_null(), ResultCode::INVALID_VALUE)?;
+        let known = find_address_info(ptr);
         for i in 0..numAttributes as usize {
             let (attribute, place) = (*attributes.add(i), *data.add(i));
-            ensure(!place.is_null() && (1..=21).contains(&attribute.0), Code::INVALID_VALUE)?;
+            ensure(!place.is_null() && (1..=21).contains(&attribute.0), ResultCode::INVALID_VALUE)?;
             // What an address does not have is zero; only wrong attributes are errors.
             let given = known.as_ref().map(|k| write_attribute(place, attribute, k, ptr));
             if !matches!(given, Some(Ok(()))) {
@@ -239,32 +260,32 @@ driver_functions! {
     }
 
     fn cuPointerSetAttribute(value: *const c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
-        ensure(!value.is_null() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, Code::INVALID_VALUE)?;
+        ensure(!value.is_null() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ResultCode::INVALID_VALUE)?;
         // Synchronous copies always complete before they return.
-        ensure(find(ptr).is_some_and(|k| k.kind.is_device()), Code::INVALID_VALUE)
+        ensure(find_address_info(ptr).is_some_and(|k| k.kind.is_device()), ResultCode::INVALID_VALUE)
     }
 
     fn cuMemAdvise(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, location: CUmemLocation) {
-        ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
-        advise(devPtr, count, advice, || place(location))
+        ensure((1..=6).contains(&advice.0), ResultCode::INVALID_VALUE)?;
+        advise_range(devPtr, count, advice, || location_device(location))
     }
 
     fn cuMemAdvise_v1(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice) {
-        ensure((1..=6).contains(&advice.0), Code::INVALID_VALUE)?;
+        ensure((1..=6).contains(&advice.0), ResultCode::INVALID_VALUE)?;
         check_location(device)?;
-        advise(devPtr, count, advice, || Ok(device))
+        advise_range(devPtr, count, advice, || Ok(device))
     }
 
     fn cuMemPrefetchAsync(devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) {
-        ensure(flags == 0, Code::INVALID_VALUE)?;
-        driver::stream_and_context(hStream.number())?;
-        prefetch(devPtr, count, place(location)?)
+        ensure(flags == 0, ResultCode::INVALID_VALUE)?;
+        driver::stream_and_context(hStream.handle_number())?;
+        prefetch_range(devPtr, count, location_device(location)?)
     }
 
     fn cuMemPrefetchAsync_v1(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) {
         check_location(dstDevice)?;
-        driver::stream_and_context(hStream.number())?;
-        prefetch(devPtr, count, dstDevice)
+        driver::stream_and_context(hStream.handle_number())?;
+        prefetch_range(devPtr, count, dstDevice)
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {
@@ -272,7 +293,7 @@ driver_functions! {
     }
 
     fn cuMemRangeGetAttributes(data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut CUmem_range_attribute, numAttributes: usize, devPtr: CUdeviceptr, count: usize) {
-        ensure(!data.is_null() && !dataSizes.is_null() && !attributes.is_null() && numAttributes > 0, Code::INVALID_VALUE)?;
+        ensure(!data.is_null() && !dataSizes.is_null() && !attributes.is_null() && numAttributes > 0, ResultCode::INVALID_VALUE)?;
         (0..numAttributes).try_for_each(|i| {
             let (place, size, attribute) = (*data.add(i), *dataSizes.add(i), *attributes.add(i));
             write_range(place, size, attribute.0 as c_uint, devPtr, count)

@@ -30,11 +30,11 @@ struct PtxItem<'a> {
 }
 
 /// The join of the texts. The first one's header serves for all.
-pub(crate) fn join(texts: &[&str]) -> String {
+pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
     if let [only] = texts {
         return format!("{only}\n");
     }
-    let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| items(text)).collect();
+    let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| top_level_items(text)).collect();
     // The definition of each name that stays: the first strong one, else the first.
     let mut kept: HashMap<&str, (usize, usize, Linkage)> = HashMap::new();
     let shared = |item: &PtxItem<'_>| matches!(item.linkage, Linkage::Strong | Linkage::Weak);
@@ -52,7 +52,7 @@ pub(crate) fn join(texts: &[&str]) -> String {
                 || items[..t].iter().flatten().any(|i| i.linkage == Linkage::Internal && i.name == *name)
         };
         let renamed: Vec<&str> = own_names.filter(taken).collect();
-        joined.push_str(&rename(&without_duplicate_definitions(text, t, &items[t], &kept), &renamed, t));
+        joined.push_str(&rename_identifiers(&without_duplicate_definitions(text, t, &items[t], &kept), &renamed, t));
         joined.push('\n');
     }
     joined
@@ -76,7 +76,7 @@ fn without_duplicate_definitions(
         let spare = &text[item.range.clone()];
         if kept_text > number {
             // What stays comes later, so that this text needs a declaration.
-            out.push_str(&declaration(spare));
+            out.push_str(&declaration_of_definition(spare));
         }
         out.extend(spare.matches('\n'));
         at = item.range.end;
@@ -86,7 +86,7 @@ fn without_duplicate_definitions(
 }
 
 /// A definition's head as a declaration, in one line.
-fn declaration(definition: &str) -> String {
+fn declaration_of_definition(definition: &str) -> String {
     let head = definition.split(['{', '=', ';']).next().unwrap_or("");
     let head = head.replacen(".weak", ".extern", 1).replacen(".common", ".extern", 1);
     format!("{};", head.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -100,7 +100,7 @@ fn without_header(text: &str) -> String {
 }
 
 /// The text with some identifiers changed.
-fn rename<'t>(text: &'t str, names: &[&str], number: usize) -> Cow<'t, str> {
+fn rename_identifiers<'t>(text: &'t str, names: &[&str], number: usize) -> Cow<'t, str> {
     if names.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -125,12 +125,12 @@ fn is_word(c: char) -> bool {
 }
 
 /// The functions and variables at the top level.
-fn items(text: &str) -> Vec<PtxItem<'_>> {
+fn top_level_items(text: &str) -> Vec<PtxItem<'_>> {
     let mut items = Vec::new();
     let mut at = 0;
     while let Some(start) = skip_space(text, at) {
         let end = item_end(text, start);
-        items.extend(item(text, start..end));
+        items.extend(parse_item(text, start..end));
         at = end;
     }
     items
@@ -181,7 +181,7 @@ fn item_end(text: &str, start: usize) -> usize {
 }
 
 /// What an item is, if it is a function or a variable.
-fn item(text: &str, range: Range<usize>) -> Option<PtxItem<'_>> {
+fn parse_item(text: &str, range: Range<usize>) -> Option<PtxItem<'_>> {
     let item = &text[range.clone()];
     let is_kernel = find_directive(item, ".entry").is_some();
     let name = match find_directive(item, ".func").or_else(|| find_directive(item, ".entry")) {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_weak_definition_stays_and_own_names_are_parted() {
-        let joined = join(&[A, B]);
+        let joined = join_ptx_texts(&[A, B]);
         assert_eq!(joined.matches(".weak .func").count(), 1);
         assert_eq!(joined.matches(".common").count(), 1);
         assert_eq!(joined.matches(".version").count(), 1);
@@ -253,10 +253,10 @@ mod tests {
     fn a_strong_definition_takes_the_place_of_a_weak_one() {
         let weak = ".version 7.0\n.weak .func (.param .b32 r) f(.param .b32 x)\n{\n  ret;\n}\n";
         let strong = ".visible .func (.param .b32 r) f(.param .b32 x) { ret; }\n";
-        let joined = join(&[weak, strong]);
+        let joined = join_ptx_texts(&[weak, strong]);
         assert!(joined.contains(".extern .func (.param .b32 r) f(.param .b32 x);"), "{joined}");
         assert!(!joined.contains(".weak") && joined.contains(".visible .func"));
-        assert!(!join(&[strong, weak]).contains(".extern"));
+        assert!(!join_ptx_texts(&[strong, weak]).contains(".extern"));
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
             ".func f() { \"",
             "/",
         ] {
-            join(&[text, text]);
+            join_ptx_texts(&[text, text]);
         }
     }
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::context::PRIORITIES;
-use super::{Handle, driver_functions, write_optional, write_out};
+use super::context::STREAM_PRIORITY_RANGE;
+use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::{current, current_alive};
 use crate::driver::{EVENTS, STREAMS, stream_and_context};
-use crate::error::{Code, Res, ensure};
-use crate::graph::{Action, AssertSend, capture};
-use crate::stream::{Kind, Stream, StreamPoints, Work};
+use crate::error::{Res, ResultCode, ensure};
+use crate::graph::{AssertSend, NodeAction, capture};
+use crate::stream::{OperationWork, Stream, StreamKind, StreamPoints};
 
-fn create(flags: c_uint, priority: c_int) -> Res<CUstream> {
-    ensure(flags <= 1, Code::INVALID_VALUE)?;
+fn create_stream(flags: c_uint, priority: c_int) -> Res<CUstream> {
+    ensure(flags <= 1, ResultCode::INVALID_VALUE)?;
     let context = current()?;
-    let kind = if flags & 1 == 0 { Kind::Blocking } else { Kind::NonBlocking };
-    let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
+    let kind = if flags & 1 == 0 { StreamKind::Blocking } else { StreamKind::NonBlocking };
+    let priority = priority.clamp(STREAM_PRIORITY_RANGE.1, STREAM_PRIORITY_RANGE.0);
     let make = |_| Stream::new(Arc::downgrade(&context), context.id, kind, priority);
     let (handle, stream) = STREAMS.insert_with(make)?;
     context.add_stream(&stream);
-    Ok(CUstream::from_number(handle))
+    Ok(CUstream::from_handle_number(handle))
 }
 
 /// A pointer of the program that only goes back to the program.
@@ -40,105 +40,105 @@ impl UserData {
 
 driver_functions! {
     fn cuStreamCreate(phStream: *mut CUstream, Flags: c_uint) {
-        ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
-        write_out(phStream, create(Flags, 0)?)
+        ensure(!phStream.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(phStream, create_stream(Flags, 0)?)
     }
 
     fn cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int) {
-        ensure(!phStream.is_null(), Code::INVALID_VALUE)?;
-        write_out(phStream, create(flags, priority)?)
+        ensure(!phStream.is_null(), ResultCode::INVALID_VALUE)?;
+        write_out(phStream, create_stream(flags, priority)?)
     }
 
     fn cuStreamDestroy(hStream: CUstream) {
-        ensure(hStream.number() > 2, Code::INVALID_HANDLE)?;
-        ensure(!crate::stream::in_host_call(), Code::NOT_PERMITTED)?;
+        ensure(hStream.handle_number() > 2, ResultCode::INVALID_HANDLE)?;
+        ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
         // What is queued runs on; the stream itself goes with it.
-        STREAMS.remove(hStream.number()).map(drop)
+        STREAMS.remove_object(hStream.handle_number()).map(drop)
     }
 
     fn cuStreamGetPriority(hStream: CUstream, priority: *mut c_int) {
-        write_out(priority, stream_and_context(hStream.number())?.1.priority)
+        write_out(priority, stream_and_context(hStream.handle_number())?.1.priority)
     }
 
     fn cuStreamGetDevice(hStream: CUstream, device: *mut CUdevice) {
-        write_out(device, stream_and_context(hStream.number())?.0.device.ordinal as CUdevice)
+        write_out(device, stream_and_context(hStream.handle_number())?.0.device.ordinal as CUdevice)
     }
 
     fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) {
-        let (_, stream) = stream_and_context(hStream.number())?;
+        let (_, stream) = stream_and_context(hStream.handle_number())?;
         // A real driver answers this of no stream that is captured, whatever the mode.
-        capture::refuse(&stream)?;
-        write_out(flags, c_uint::from(stream.kind == Kind::NonBlocking))
+        capture::refuse_if_capturing(&stream)?;
+        write_out(flags, c_uint::from(stream.kind == StreamKind::NonBlocking))
     }
 
     fn cuStreamGetId(hStream: CUstream, streamId: *mut u64) {
-        write_out(streamId, stream_and_context(hStream.number())?.1.id)
+        write_out(streamId, stream_and_context(hStream.handle_number())?.1.id)
     }
 
     fn cuStreamGetCtx(hStream: CUstream, pctx: *mut CUcontext) {
-        let (context, _) = stream_and_context(hStream.number())?;
-        write_out(pctx, CUcontext::from_number(context.handle))
+        let (context, _) = stream_and_context(hStream.handle_number())?;
+        write_out(pctx, CUcontext::from_handle_number(context.handle))
     }
 
     fn cuStreamGetCtx_v2(hStream: CUstream, pCtx: *mut CUcontext, pGreenCtx: *mut CUgreenCtx) {
-        let (context, _) = stream_and_context(hStream.number())?;
-        write_optional(pGreenCtx, CUgreenCtx::null());
-        write_out(pCtx, CUcontext::from_number(context.handle))
+        let (context, _) = stream_and_context(hStream.handle_number())?;
+        write_out_if_not_null(pGreenCtx, CUgreenCtx::null());
+        write_out(pCtx, CUcontext::from_handle_number(context.handle))
     }
 
     fn cuStreamGetGreenCtx(hStream: CUstream, phCtx: *mut CUgreenCtx) {
-        stream_and_context(hStream.number())?;
+        stream_and_context(hStream.handle_number())?;
         write_out(phCtx, CUgreenCtx::null())
     }
 
     fn cuStreamQuery(hStream: CUstream) {
-        let (context, stream) = stream_and_context(hStream.number())?;
-        capture::refuse(&stream)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
         capture::check_unsafe_call()?;
         crate::stream::chaos::run_one_on_query();
-        ensure(stream.is_idle(), Code::NOT_READY)?;
+        ensure(stream.is_idle(), ResultCode::NOT_READY)?;
         context.wait_result()
     }
 
     fn cuStreamSynchronize(hStream: CUstream) {
-        let (context, stream) = stream_and_context(hStream.number())?;
-        capture::refuse(&stream)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
         capture::check_unsafe_call()?;
-        if stream.kind == Kind::Legacy {
+        if stream.kind == StreamKind::Legacy {
             // Work of blocking streams comes before anything that the default stream does next.
             context.wait_for_blocking_streams()?;
         }
-        context.wait_for_all([stream.fence()])?;
+        context.wait_for_all_streams([stream.end_point()])?;
         context.wait_result()
     }
 
     fn cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint) {
-        ensure(Flags <= 1, Code::INVALID_VALUE)?;
-        let (context, stream) = stream_and_context(hStream.number())?;
-        let event = EVENTS.get(hEvent.number())?;
-        if let Some(captured) = event.captured() {
-            return capture::join(&stream, &captured);
+        ensure(Flags <= 1, ResultCode::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        let event = EVENTS.get_object(hEvent.handle_number())?;
+        if let Some(captured) = event.last_capture() {
+            return capture::join_event_capture(&stream, &captured);
         }
-        if let Some(captured) = capture::of(&stream) {
+        if let Some(captured) = capture::capture_of_stream(&stream) {
             if Flags == 1 {
-                return capture::intercept(&stream, || Ok(Action::Wait(hEvent.number()))).map(drop);
+                return capture::capture_operation(&stream, || Ok(NodeAction::Wait(hEvent.handle_number()))).map(drop);
             }
-            return if event.is_recorded() { Err(capture::isolation(&captured)) } else { Ok(()) };
+            return if event.is_recorded() { Err(capture::capture_isolation_error(&captured)) } else { Ok(()) };
         }
         // A point of the same stream has passed anyway when later work of it runs.
-        if let Some(fence) = event.fence().filter(|f| f.stream().id != stream.id) {
-            stream.submit(&context, StreamPoints::from_elem(fence, 1), Work::Wait);
+        if let Some(fence) = event.pending_point().filter(|f| f.stream().id != stream.id) {
+            stream.submit(&context, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
         }
         Ok(())
     }
 
     fn cuStreamAddCallback(hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint) {
-        ensure(flags == 0, Code::INVALID_VALUE)?;
-        let callback = callback.ok_or(Code::INVALID_VALUE)?;
-        let (context, stream) = stream_and_context(hStream.number())?;
-        capture::refuse(&stream)?;
+        ensure(flags == 0, ResultCode::INVALID_VALUE)?;
+        let callback = callback.ok_or(ResultCode::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
         let data = UserData(userData);
-        stream.submit(&context, StreamPoints::new(), Work::Host(Box::new(move |before| {
+        stream.submit(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
             let status = before.map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
             // SAFETY: the program gave this function to be called with this pointer.
             unsafe { callback(hStream, status, data.get()) };
@@ -147,13 +147,13 @@ driver_functions! {
     }
 
     fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void) {
-        let function = fn_.ok_or(Code::INVALID_VALUE)?;
-        let (context, stream) = stream_and_context(hStream.number())?;
-        if capture::intercept(&stream, || Ok(Action::Host(function, AssertSend(userData))))? {
+        let function = fn_.ok_or(ResultCode::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        if capture::capture_operation(&stream, || Ok(NodeAction::Host(function, AssertSend(userData))))? {
             return Ok(());
         }
         let data = UserData(userData);
-        stream.submit(&context, StreamPoints::new(), Work::Host(Box::new(move |before| {
+        stream.submit(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
             if before.is_ok() {
                 // SAFETY: the program gave this function to be called with this pointer.
                 unsafe { function(data.get()) };
@@ -163,42 +163,42 @@ driver_functions! {
     }
 
     fn cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
-        stream_and_context(hStream.number())?;
-        ensure(matches!(flags, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        stream_and_context(hStream.handle_number())?;
+        ensure(matches!(flags, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
         // Null is no stream of its own that memory could be attached to.
-        ensure(flags != CUmemAttach_flags::CU_MEM_ATTACH_SINGLE.0 || !hStream.is_null(), Code::INVALID_VALUE)?;
-        let block = crate::driver::heap()?.find(dptr).ok_or(Code::INVALID_VALUE)?;
+        ensure(flags != CUmemAttach_flags::CU_MEM_ATTACH_SINGLE.0 || !hStream.is_null(), ResultCode::INVALID_VALUE)?;
+        let block = crate::driver::device_heap()?.find_block(dptr).ok_or(ResultCode::INVALID_VALUE)?;
         let whole = block.start == dptr && (length == 0 || length as u64 == block.size);
         // Managed memory is coherent here; which stream it belongs to changes nothing.
-        ensure(whole && block.kind == crate::memory::heap::Kind::Managed, Code::INVALID_VALUE)
+        ensure(whole && block.kind == crate::memory::heap::MemoryKind::Managed, ResultCode::INVALID_VALUE)
     }
 
     fn cuStreamCopyAttributes(dst: CUstream, src: CUstream) {
-        stream_and_context(dst.number())?;
-        stream_and_context(src.number()).map(drop)
+        stream_and_context(dst.handle_number())?;
+        stream_and_context(src.handle_number()).map(drop)
     }
 
     fn cuStreamGetAttribute(hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) {
-        let (_, stream) = stream_and_context(hStream.number())?;
+        let (_, stream) = stream_and_context(hStream.handle_number())?;
         let mut value = CUstreamAttrValue::default();
         match attr {
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY => value.priority = stream.priority,
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => value.syncPolicy = CUsynchronizationPolicy(1),
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {}
-            _ => return Code::INVALID_VALUE.err(),
+            _ => return ResultCode::INVALID_VALUE.err(),
         }
         write_out(value_out, value)
     }
 
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
-        stream_and_context(hStream.number())?;
-        let value = value.as_ref().ok_or(Code::INVALID_VALUE)?;
+        stream_and_context(hStream.handle_number())?;
+        let value = value.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         // All of these are advice about speed.
         let is_known = match attr {
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => matches!(value.syncPolicy.0, 1..=4),
             _ => matches!(attr.0, 1 | 8..=10),
         };
-        ensure(is_known, Code::INVALID_VALUE)
+        ensure(is_known, ResultCode::INVALID_VALUE)
     }
 
     fn cuProfilerStart() {

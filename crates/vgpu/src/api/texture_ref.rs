@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::*;
 use rtcg_ptx::ast::OpaqueType;
 
-use super::texture::{destroy, make_surface, make_texture};
-use super::{Handle, driver_functions, text, write_out};
-use crate::context::{Context, current, current_or_owner};
+use super::texture::{destroy_object, make_surface, make_texture};
+use super::{Handle, driver_functions, str_from_c, write_out};
+use crate::context::{Context, current, current_or_owner_context};
 use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
-use crate::error::{Code, Res, ensure};
-use crate::objects::lock;
+use crate::driver_objects::lock;
+use crate::error::{Res, ResultCode, ensure};
 use crate::texture::descriptor;
 
 /// `CUtexref`
@@ -24,7 +24,7 @@ pub(crate) struct TextureRef {
     pub(crate) ctx_id: u64,
     /// Handle of its module and the address where kernels look; not of one that was created.
     place: Option<(u64, u64)>,
-    state: Mutex<State>,
+    state: Mutex<TexRefState>,
 }
 
 /// `CUsurfref`
@@ -38,7 +38,7 @@ pub(crate) struct SurfaceRef {
 }
 
 #[derive(Debug)]
-struct State {
+struct TexRefState {
     resource: Option<CUDA_RESOURCE_DESC>,
     texture: CUDA_TEXTURE_DESC,
     format: CUarray_format,
@@ -47,20 +47,20 @@ struct State {
 }
 
 // SAFETY: handles and device addresses are numbers to everybody.
-unsafe impl Send for State {}
+unsafe impl Send for TexRefState {}
 
-impl State {
-    fn new() -> State {
+impl TexRefState {
+    fn new() -> TexRefState {
         let texture = CUDA_TEXTURE_DESC {
             addressMode: [CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3],
             maxMipmapLevelClamp: f32::MAX,
             ..CUDA_TEXTURE_DESC::default()
         };
-        State { resource: None, texture, format: CUarray_format::CU_AD_FORMAT_FLOAT, channels: 1, object: None }
+        TexRefState { resource: None, texture, format: CUarray_format::CU_AD_FORMAT_FLOAT, channels: 1, object: None }
     }
 
     /// The resource with the reference's own format, which linear memory is read with.
-    fn resource(&self) -> Option<CUDA_RESOURCE_DESC> {
+    fn effective_resource(&self) -> Option<CUDA_RESOURCE_DESC> {
         let mut resource = self.resource?;
         if resource.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR {
             // SAFETY: the type says that this member was written.
@@ -74,38 +74,38 @@ impl State {
 
 impl TextureRef {
     /// Changes the settings and, when something is bound, the object that kernels see.
-    fn change(&self, f: impl FnOnce(&mut State) -> Res) -> Res {
-        let context = self.ready()?;
+    fn change_settings(&self, f: impl FnOnce(&mut TexRefState) -> Res) -> Res {
+        let context = self.publishable_object()?;
         let mut state = lock(&self.state);
         f(&mut state)?;
-        let Some(resource) = state.resource() else { return Ok(()) };
+        let Some(resource) = state.effective_resource() else { return Ok(()) };
         let object = make_texture(&context, &resource, &state.texture, None)?;
         let old = state.object.replace(object);
         drop(state);
-        self.publish(&context, object)?;
-        old.map_or(Ok(()), |old| destroy(old, true))
+        self.publish_object(&context, object)?;
+        old.map_or(Ok(()), |old| destroy_object(old, true))
     }
 
-    fn ready(&self) -> Res<Arc<Context>> {
+    fn publishable_object(&self) -> Res<Arc<Context>> {
         if let Some((module, _)) = self.place {
-            MODULES.get(module)?;
+            MODULES.get_object(module)?;
         }
-        let context = current_or_owner(self.ctx_id)?;
-        context.check().map(|()| context)
+        let context = current_or_owner_context(self.ctx_id)?;
+        context.check_usable().map(|()| context)
     }
 
-    fn publish(&self, context: &Context, object: u64) -> Res {
+    fn publish_object(&self, context: &Context, object: u64) -> Res {
         match self.place {
-            Some((module, address)) => publish(context, module, address, object),
+            Some((module, address)) => publish_handle(context, module, address, object),
             None => Ok(()),
         }
     }
 }
 
 /// Puts a handle where the kernels of a module look.
-fn publish(context: &Context, module: u64, address: u64, object: u64) -> Res {
+fn publish_handle(context: &Context, module: u64, address: u64, object: u64) -> Res {
     let outcome = context.synchronize();
-    let _module = MODULES.get(module)?;
+    let _module = MODULES.get_object(module)?;
     // SAFETY: the module is loaded, so its variables are mapped; the loader placed this one.
     unsafe { (address as *mut u64).write(object) };
     outcome
@@ -114,34 +114,34 @@ fn publish(context: &Context, module: u64, address: u64, object: u64) -> Res {
 /// Forgets the references of a module that goes away, with their objects.
 pub(crate) fn forget_module(module: u64) {
     while let Some(handle) = TEXREFS.find_handle(|r| r.place.is_some_and(|(m, _)| m == module)) {
-        let Ok(dead) = TEXREFS.remove(handle) else { continue };
+        let Ok(dead) = TEXREFS.remove_object(handle) else { continue };
         if let Some(object) = lock(&dead.state).object {
             // It may have gone with its context.
-            let _ = destroy(object, true);
+            let _ = destroy_object(object, true);
         }
     }
     while let Some(handle) = SURFREFS.find_handle(|r| r.place.0 == module) {
-        let Ok(dead) = SURFREFS.remove(handle) else { continue };
+        let Ok(dead) = SURFREFS.remove_object(handle) else { continue };
         if let Some((_, object)) = *lock(&dead.bound) {
             // As above.
-            let _ = destroy(object, false);
+            let _ = destroy_object(object, false);
         }
     }
 }
 
 /// The state of a reference that is only read.
-fn with<R>(handle: CUtexref, f: impl FnOnce(&State) -> Res<R>) -> Res<R> {
-    let reference = TEXREFS.get(handle.number())?;
+fn with_texref_state<R>(handle: CUtexref, f: impl FnOnce(&TexRefState) -> Res<R>) -> Res<R> {
+    let reference = TEXREFS.get_object(handle.handle_number())?;
     let state = lock(&reference.state);
     f(&state)
 }
 
-fn change(handle: CUtexref, f: impl FnOnce(&mut State) -> Res) -> Res {
-    TEXREFS.get(handle.number())?.change(f)
+fn change_texref(handle: CUtexref, f: impl FnOnce(&mut TexRefState) -> Res) -> Res {
+    TEXREFS.get_object(handle.handle_number())?.change_settings(f)
 }
 
-fn bind_array(state: &mut State, array: CUarray) -> Res {
-    let d = ARRAYS.get(array.number())?.description;
+fn bind_array(state: &mut TexRefState, array: CUarray) -> Res {
+    let d = ARRAYS.get_object(array.handle_number())?.description;
     (state.format, state.channels) = (d.Format, d.NumChannels);
     let mut resource = CUDA_RESOURCE_DESC { resType: CUresourcetype::CU_RESOURCE_TYPE_ARRAY, ..Default::default() };
     resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array };
@@ -149,8 +149,8 @@ fn bind_array(state: &mut State, array: CUarray) -> Res {
     Ok(())
 }
 
-fn bind_mipmap(state: &mut State, mipmap: CUmipmappedArray) -> Res {
-    let d = MIPMAPS.get(mipmap.number())?.description;
+fn bind_mipmap(state: &mut TexRefState, mipmap: CUmipmappedArray) -> Res {
+    let d = MIPMAPS.get_object(mipmap.handle_number())?.description;
     (state.format, state.channels) = (d.Format, d.NumChannels);
     let kind = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
@@ -160,75 +160,75 @@ fn bind_mipmap(state: &mut State, mipmap: CUmipmappedArray) -> Res {
 }
 
 /// The bound resource, when it is of this type.
-fn bound(state: &State, kind: CUresourcetype) -> Res<CUDA_RESOURCE_DESC> {
-    state.resource.filter(|r| r.resType == kind).ok_or(Code::INVALID_VALUE.into())
+fn bound_resource(state: &TexRefState, kind: CUresourcetype) -> Res<CUDA_RESOURCE_DESC> {
+    state.resource.filter(|r| r.resType == kind).ok_or(ResultCode::INVALID_VALUE.into())
 }
 
-fn reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u64, (u64, u64))> {
-    let module = MODULES.get(module.number())?;
-    let address = module.loaded.reference(name, ty).ok_or(Code::NOT_FOUND)?;
+fn module_reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u64, (u64, u64))> {
+    let module = MODULES.get_object(module.handle_number())?;
+    let address = module.loaded.texref_address(name, ty).ok_or(ResultCode::NOT_FOUND)?;
     Ok((module.ctx_id, (module.handle, address)))
 }
 
 /// An axis of an address mode.
-fn axis(dim: c_int) -> Res<usize> {
-    usize::try_from(dim).ok().filter(|&d| d < 3).ok_or(Code::INVALID_VALUE.into())
+fn address_mode_axis(dim: c_int) -> Res<usize> {
+    usize::try_from(dim).ok().filter(|&d| d < 3).ok_or(ResultCode::INVALID_VALUE.into())
 }
 
 driver_functions! {
     fn cuModuleGetTexRef(pTexRef: *mut CUtexref, hmod: CUmodule, name: *const c_char) {
-        ensure(!pTexRef.is_null(), Code::INVALID_VALUE)?;
-        let (ctx_id, place) = reference(hmod, text(name)?, OpaqueType::Texture)?;
+        ensure(!pTexRef.is_null(), ResultCode::INVALID_VALUE)?;
+        let (ctx_id, place) = module_reference(hmod, str_from_c(name)?, OpaqueType::Texture)?;
         let known = TEXREFS.find_handle(|r| r.place == Some(place));
         let handle = match known {
             Some(handle) => handle,
             None => {
-                let made = TextureRef { ctx_id, place: Some(place), state: Mutex::new(State::new()) };
+                let made = TextureRef { ctx_id, place: Some(place), state: Mutex::new(TexRefState::new()) };
                 TEXREFS.insert_with(|_| Arc::new(made))?.0
             }
         };
-        write_out(pTexRef, CUtexref::from_number(handle))
+        write_out(pTexRef, CUtexref::from_handle_number(handle))
     }
 
     fn cuModuleGetSurfRef(pSurfRef: *mut CUsurfref, hmod: CUmodule, name: *const c_char) {
-        ensure(!pSurfRef.is_null(), Code::INVALID_VALUE)?;
-        let (ctx_id, place) = reference(hmod, text(name)?, OpaqueType::Surface)?;
+        ensure(!pSurfRef.is_null(), ResultCode::INVALID_VALUE)?;
+        let (ctx_id, place) = module_reference(hmod, str_from_c(name)?, OpaqueType::Surface)?;
         let known = SURFREFS.find_handle(|r| r.place == place);
         let handle = match known {
             Some(handle) => handle,
             None => SURFREFS.insert_with(|_| Arc::new(SurfaceRef { ctx_id, place, bound: Mutex::new(None) }))?.0,
         };
-        write_out(pSurfRef, CUsurfref::from_number(handle))
+        write_out(pSurfRef, CUsurfref::from_handle_number(handle))
     }
 
     fn cuTexRefCreate(pTexRef: *mut CUtexref) {
-        ensure(!pTexRef.is_null(), Code::INVALID_VALUE)?;
-        let made = TextureRef { ctx_id: current()?.id, place: None, state: Mutex::new(State::new()) };
-        write_out(pTexRef, CUtexref::from_number(TEXREFS.insert_with(|_| Arc::new(made))?.0))
+        ensure(!pTexRef.is_null(), ResultCode::INVALID_VALUE)?;
+        let made = TextureRef { ctx_id: current()?.id, place: None, state: Mutex::new(TexRefState::new()) };
+        write_out(pTexRef, CUtexref::from_handle_number(TEXREFS.insert_with(|_| Arc::new(made))?.0))
     }
 
     fn cuTexRefDestroy(hTexRef: CUtexref) {
-        let reference = TEXREFS.get(hTexRef.number())?;
-        ensure(reference.place.is_none(), Code::INVALID_VALUE)?;
-        TEXREFS.remove(hTexRef.number())?;
+        let reference = TEXREFS.get_object(hTexRef.handle_number())?;
+        ensure(reference.place.is_none(), ResultCode::INVALID_VALUE)?;
+        TEXREFS.remove_object(hTexRef.handle_number())?;
         let object = lock(&reference.state).object;
-        object.map_or(Ok(()), |object| destroy(object, true))
+        object.map_or(Ok(()), |object| destroy_object(object, true))
     }
 
     fn cuTexRefSetArray(hTexRef: CUtexref, hArray: CUarray, Flags: c_uint) {
-        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, Code::INVALID_VALUE)?;
-        change(hTexRef, |state| bind_array(state, hArray))
+        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, ResultCode::INVALID_VALUE)?;
+        change_texref(hTexRef, |state| bind_array(state, hArray))
     }
 
     fn cuTexRefSetMipmappedArray(hTexRef: CUtexref, hMipmappedArray: CUmipmappedArray, Flags: c_uint) {
-        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, Code::INVALID_VALUE)?;
-        change(hTexRef, |state| bind_mipmap(state, hMipmappedArray))
+        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, ResultCode::INVALID_VALUE)?;
+        change_texref(hTexRef, |state| bind_mipmap(state, hMipmappedArray))
     }
 
     fn cuTexRefSetAddress(ByteOffset: *mut usize, hTexRef: CUtexref, dptr: CUdeviceptr, bytes: usize) {
         let offset = dptr % 512;
-        ensure(offset == 0 || !ByteOffset.is_null(), Code::INVALID_VALUE)?;
-        change(hTexRef, |state| {
+        ensure(offset == 0 || !ByteOffset.is_null(), ResultCode::INVALID_VALUE)?;
+        change_texref(hTexRef, |state| {
             let kind = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
             let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
             resource.res.linear = CUDA_RESOURCE_DESC_res_linear {
@@ -239,13 +239,13 @@ driver_functions! {
             state.resource = Some(resource);
             Ok(())
         })?;
-        super::write_optional(ByteOffset, offset as usize);
+        super::write_out_if_not_null(ByteOffset, offset as usize);
         Ok(())
     }
 
     fn cuTexRefSetAddress2D(hTexRef: CUtexref, desc: *const CUDA_ARRAY_DESCRIPTOR, dptr: CUdeviceptr, Pitch: usize) {
-        let d = desc.as_ref().ok_or(Code::INVALID_VALUE)?;
-        change(hTexRef, |state| {
+        let d = desc.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        change_texref(hTexRef, |state| {
             (state.format, state.channels) = (d.Format, d.NumChannels);
             let kind = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
             let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
@@ -263,18 +263,18 @@ driver_functions! {
     }
 
     fn cuTexRefSetFormat(hTexRef: CUtexref, fmt: CUarray_format, NumPackedComponents: c_int) {
-        ensure(matches!(NumPackedComponents, 1 | 2 | 4), Code::INVALID_VALUE)?;
+        ensure(matches!(NumPackedComponents, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
         descriptor::channel_bytes(fmt)?;
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             (state.format, state.channels) = (fmt, NumPackedComponents as u32);
             Ok(())
         })
     }
 
     fn cuTexRefSetAddressMode(hTexRef: CUtexref, dim: c_int, am: CUaddress_mode) {
-        let dim = axis(dim)?;
+        let dim = address_mode_axis(dim)?;
         descriptor::address_mode(am)?;
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.addressMode[dim] = am;
             Ok(())
         })
@@ -282,7 +282,7 @@ driver_functions! {
 
     fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
         descriptor::is_linear(fm)?;
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.filterMode = fm;
             Ok(())
         })
@@ -290,21 +290,21 @@ driver_functions! {
 
     fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
         descriptor::is_linear(fm)?;
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.mipmapFilterMode = fm;
             Ok(())
         })
     }
 
     fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) {
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.mipmapLevelBias = bias;
             Ok(())
         })
     }
 
     fn cuTexRefSetMipmapLevelClamp(hTexRef: CUtexref, minMipmapLevelClamp: f32, maxMipmapLevelClamp: f32) {
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.minMipmapLevelClamp = minMipmapLevelClamp;
             state.texture.maxMipmapLevelClamp = maxMipmapLevelClamp;
             Ok(())
@@ -312,92 +312,92 @@ driver_functions! {
     }
 
     fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) {
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             state.texture.maxAnisotropy = maxAniso;
             Ok(())
         })
     }
 
     fn cuTexRefSetBorderColor(hTexRef: CUtexref, pBorderColor: *mut f32) {
-        let colour = pBorderColor.cast::<[f32; 4]>().as_ref().ok_or(Code::INVALID_VALUE)?;
-        change(hTexRef, |state| {
+        let colour = pBorderColor.cast::<[f32; 4]>().as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        change_texref(hTexRef, |state| {
             state.texture.borderColor = *colour;
             Ok(())
         })
     }
 
     fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) {
-        change(hTexRef, |state| {
+        change_texref(hTexRef, |state| {
             let changed = CUDA_TEXTURE_DESC { flags: Flags, ..state.texture };
-            descriptor::sampler(&changed)?;
+            descriptor::sampler_from_desc(&changed)?;
             state.texture = changed;
             Ok(())
         })
     }
 
     fn cuTexRefGetAddress(pdptr: *mut CUdeviceptr, hTexRef: CUtexref) {
-        let address = with(hTexRef, |state| match state.resource {
+        let address = with_texref_state(hTexRef, |state| match state.resource {
             Some(r) if r.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR => Ok(r.res.linear.devPtr),
             Some(r) if r.resType == CUresourcetype::CU_RESOURCE_TYPE_PITCH2D => Ok(r.res.pitch2D.devPtr),
-            _ => Code::INVALID_VALUE.err(),
+            _ => ResultCode::INVALID_VALUE.err(),
         })?;
         write_out(pdptr, address)
     }
 
     fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) {
-        write_out(phArray, with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_ARRAY))?.res.array.hArray)
+        write_out(phArray, with_texref_state(hTexRef, |s| bound_resource(s, CUresourcetype::CU_RESOURCE_TYPE_ARRAY))?.res.array.hArray)
     }
 
     fn cuTexRefGetMipmappedArray(phMipmappedArray: *mut CUmipmappedArray, hTexRef: CUtexref) {
-        let resource = with(hTexRef, |s| bound(s, CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY))?;
+        let resource = with_texref_state(hTexRef, |s| bound_resource(s, CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY))?;
         write_out(phMipmappedArray, resource.res.mipmap.hMipmappedArray)
     }
 
     fn cuTexRefGetAddressMode(pam: *mut CUaddress_mode, hTexRef: CUtexref, dim: c_int) {
-        let dim = axis(dim)?;
-        write_out(pam, with(hTexRef, |state| Ok(state.texture.addressMode[dim]))?)
+        let dim = address_mode_axis(dim)?;
+        write_out(pam, with_texref_state(hTexRef, |state| Ok(state.texture.addressMode[dim]))?)
     }
 
     fn cuTexRefGetFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
-        write_out(pfm, with(hTexRef, |state| Ok(state.texture.filterMode))?)
+        write_out(pfm, with_texref_state(hTexRef, |state| Ok(state.texture.filterMode))?)
     }
 
     fn cuTexRefGetFormat(pFormat: *mut CUarray_format, pNumChannels: *mut c_int, hTexRef: CUtexref) {
-        let (format, channels) = with(hTexRef, |state| Ok((state.format, state.channels)))?;
-        super::write_optional(pFormat, format);
-        super::write_optional(pNumChannels, channels as c_int);
+        let (format, channels) = with_texref_state(hTexRef, |state| Ok((state.format, state.channels)))?;
+        super::write_out_if_not_null(pFormat, format);
+        super::write_out_if_not_null(pNumChannels, channels as c_int);
         Ok(())
     }
 
     fn cuTexRefGetMipmapFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) {
-        write_out(pfm, with(hTexRef, |state| Ok(state.texture.mipmapFilterMode))?)
+        write_out(pfm, with_texref_state(hTexRef, |state| Ok(state.texture.mipmapFilterMode))?)
     }
 
     fn cuTexRefGetMipmapLevelBias(pbias: *mut f32, hTexRef: CUtexref) {
-        write_out(pbias, with(hTexRef, |state| Ok(state.texture.mipmapLevelBias))?)
+        write_out(pbias, with_texref_state(hTexRef, |state| Ok(state.texture.mipmapLevelBias))?)
     }
 
     fn cuTexRefGetMipmapLevelClamp(pminMipmapLevelClamp: *mut f32, pmaxMipmapLevelClamp: *mut f32, hTexRef: CUtexref) {
-        let texture = with(hTexRef, |state| Ok(state.texture))?;
+        let texture = with_texref_state(hTexRef, |state| Ok(state.texture))?;
         write_out(pminMipmapLevelClamp, texture.minMipmapLevelClamp)?;
         write_out(pmaxMipmapLevelClamp, texture.maxMipmapLevelClamp)
     }
 
     fn cuTexRefGetMaxAnisotropy(pmaxAniso: *mut c_int, hTexRef: CUtexref) {
-        write_out(pmaxAniso, with(hTexRef, |state| Ok(state.texture.maxAnisotropy as c_int))?)
+        write_out(pmaxAniso, with_texref_state(hTexRef, |state| Ok(state.texture.maxAnisotropy as c_int))?)
     }
 
     fn cuTexRefGetBorderColor(pBorderColor: *mut f32, hTexRef: CUtexref) {
-        write_out(pBorderColor.cast(), with(hTexRef, |state| Ok(state.texture.borderColor))?)
+        write_out(pBorderColor.cast(), with_texref_state(hTexRef, |state| Ok(state.texture.borderColor))?)
     }
 
     fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) {
-        write_out(pFlags, with(hTexRef, |state| Ok(state.texture.flags))?)
+        write_out(pFlags, with_texref_state(hTexRef, |state| Ok(state.texture.flags))?)
     }
 
     fn cuSurfRefSetArray(hSurfRef: CUsurfref, hArray: CUarray, Flags: c_uint) {
-        ensure(Flags == 0, Code::INVALID_VALUE)?;
-        let reference = SURFREFS.get(hSurfRef.number())?;
+        ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
+        let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
         let context = current()?;
         let kind = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
         let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
@@ -405,20 +405,20 @@ driver_functions! {
         let object = make_surface(&resource)?;
         let old = lock(&reference.bound).replace((hArray, object));
         let (module, address) = reference.place;
-        publish(&context, module, address, object)?;
-        old.map_or(Ok(()), |(_, old)| destroy(old, false))
+        publish_handle(&context, module, address, object)?;
+        old.map_or(Ok(()), |(_, old)| destroy_object(old, false))
     }
 
     fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) {
-        let reference = SURFREFS.get(hSurfRef.number())?;
+        let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
         let bound = lock(&reference.bound).map(|(array, _)| array);
-        write_out(phArray, bound.ok_or(Code::INVALID_VALUE)?)
+        write_out(phArray, bound.ok_or(ResultCode::INVALID_VALUE)?)
     }
 
     fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {
         // Every reference of a module is available to its kernels anyway.
-        ensure(texunit == CU_PARAM_TR_DEFAULT, Code::INVALID_VALUE)?;
-        crate::driver::FUNCTIONS.get(hfunc.number())?;
-        TEXREFS.get(hTexRef.number()).map(drop)
+        ensure(texunit == CU_PARAM_TR_DEFAULT, ResultCode::INVALID_VALUE)?;
+        crate::driver::FUNCTIONS.get_object(hfunc.handle_number())?;
+        TEXREFS.get_object(hTexRef.handle_number()).map(drop)
     }
 }

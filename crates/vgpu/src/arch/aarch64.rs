@@ -1,6 +1,6 @@
 //! 64-bit Arm.
 
-use super::WideExchange;
+use super::CompareExchange16Fn;
 use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -32,7 +32,7 @@ pub(crate) fn restore_float_mode(old: u64) {
 }
 
 /// The counter that user programs may read.
-pub(crate) fn cycles() -> u64 {
+pub(crate) fn read_cycle_counter() -> u64 {
     let now: u64;
     // SAFETY: reads the virtual counter, which Linux and macOS open to programs.
     unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) now, options(nostack, nomem)) };
@@ -46,7 +46,7 @@ pub(crate) fn cycles() -> u64 {
 /// # Safety
 /// `to` is such a place, used once, on a stack that is alive.
 #[inline(always)]
-pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize {
+pub(crate) unsafe fn switch_stacks(save: *mut usize, to: usize, value: usize) -> usize {
     let given: usize;
     // SAFETY: all registers but X19, X29 and SP, which are put back, are declared as changed (X18
     // belongs to the system).
@@ -97,18 +97,20 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
 pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
     let resume_sp = top - 32;
     // SAFETY: the caller's contract.
-    unsafe { (resume_sp as *mut [usize; 4]).write([run as *const () as usize, 0, start as *const () as usize, 0]) };
+    unsafe {
+        (resume_sp as *mut [usize; 4]).write([run as *const () as usize, 0, fiber_entry as *const () as usize, 0])
+    };
     resume_sp
 }
 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
 #[unsafe(naked)]
-extern "C" fn start() -> ! {
+extern "C" fn fiber_entry() -> ! {
     std::arch::naked_asm!("ldr x9, [sp]", "add x0, sp, #32", "mov x29, xzr", "mov x30, xzr", "blr x9", "brk #1")
 }
 
 /// The runtime's `barrier` itself.
-pub(crate) use crate::exec::calls::barrier;
+pub(crate) use crate::exec::calls::barrier_call as barrier_trampoline;
 
 /// The convention by which compiled code calls [`barrier_all`]: its own.
 pub(crate) fn barrier_convention(own: CallConv) -> CallConv {
@@ -118,21 +120,21 @@ pub(crate) fn barrier_convention(own: CallConv) -> CallConv {
 /// A `bar.sync` for all threads of the block.
 pub(crate) unsafe extern "C" fn barrier_all(ctx: *mut WarpCtx, id: u32) {
     // SAFETY: compiled code passes its own context, and the fiber to go on with has been chosen by the block.
-    unsafe { crate::exec::calls::arrive_all(ctx, id).perform() };
+    unsafe { crate::exec::calls::arrive_all(ctx, id).switch_stacks() };
 }
 
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
-pub(crate) fn wide_exchange() -> Option<WideExchange> {
+pub(crate) fn compare_exchange_16_bytes_fn() -> Option<CompareExchange16Fn> {
     None
 }
 
 /// Powers of two from 2^0 to 2^31 as unsigned integers.
-pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
+pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
     b.ins().fcvt_to_uint_sat(types::I32X4, power)
 }
 
 /// The function for something that compiled code for this processor alone calls: none.
-pub(crate) fn library_function(_: LibCall) -> Option<usize> {
+pub(crate) fn processor_libcall(_: LibCall) -> Option<usize> {
     None
 }
 
@@ -183,11 +185,11 @@ mod registers {
         (c.uc_mcontext.pc as usize, c.uc_mcontext.sp as usize)
     }
 
-    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch_stacks).
     ///
     /// # Safety
-    /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
+    /// As for `switch_stacks`.
+    pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         let m = &mut c.uc_mcontext;
         // SAFETY: the address to go on at lies in the third word of the place.
         m.pc = unsafe { *(resume_sp as *const u64).add(2) };
@@ -204,11 +206,11 @@ mod registers {
         (s.__pc as usize, s.__sp as usize)
     }
 
-    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch_stacks).
     ///
     /// # Safety
-    /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
+    /// As for `switch_stacks`.
+    pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         // SAFETY: as above; the address to go on at lies in the third word of the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
@@ -217,9 +219,9 @@ mod registers {
     }
 }
 
-pub(crate) use registers::{go_on, pc_and_sp};
+pub(crate) use registers::{pc_and_sp, set_resume_pc};
 
 /// Whether the access that faulted was a write: the context does not say.
-pub(crate) fn is_write(_: &libc::ucontext_t) -> Option<bool> {
+pub(crate) fn fault_is_write(_: &libc::ucontext_t) -> Option<bool> {
     None
 }

@@ -17,11 +17,11 @@ pub(crate) use aarch64::*;
 pub(crate) use x86_64::*;
 
 /// Compares 16 bytes with the first number and replaces them by the second if equal; what was found.
-pub(crate) type WideExchange = unsafe fn(*mut u128, u128, u128) -> u128;
+pub(crate) type CompareExchange16Fn = unsafe fn(*mut u128, u128, u128) -> u128;
 
 #[cfg(test)]
 mod tests {
-    use super::{DOUBLE_NAN_OF_FIRST, cycles, restore_float_mode, set_float_mode};
+    use super::{DOUBLE_NAN_OF_FIRST, read_cycle_counter, restore_float_mode, set_float_mode};
     use std::hint::black_box;
 
     #[test]
@@ -37,9 +37,9 @@ mod tests {
 
     #[test]
     fn cycles_pass() {
-        let start = cycles();
+        let start = read_cycle_counter();
         std::thread::sleep(std::time::Duration::from_millis(2));
-        assert!(cycles() > start);
+        assert!(read_cycle_counter() > start);
     }
 
     #[test]

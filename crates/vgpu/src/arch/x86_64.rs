@@ -1,9 +1,9 @@
 //! x86-64.
 
-use super::WideExchange;
+use super::CompareExchange16Fn;
 use crate::abi::WarpCtx;
 use crate::exec::block::offsets;
-use crate::exec::fiber::{Guard, Warp};
+use crate::exec::fiber::{FiberGuard, Warp};
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -46,14 +46,14 @@ pub(crate) fn restore_float_mode(old: u64) {
 }
 
 /// The processor's cycle counter.
-pub(crate) fn cycles() -> u64 {
+pub(crate) fn read_cycle_counter() -> u64 {
     // SAFETY: every x86-64 processor has a time stamp counter.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
 /// The processor's comparison and exchange of 16 bytes, which gives what was found, if it has one.
-pub(crate) fn wide_exchange() -> Option<WideExchange> {
-    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as WideExchange)
+pub(crate) fn compare_exchange_16_bytes_fn() -> Option<CompareExchange16Fn> {
+    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as CompareExchange16Fn)
 }
 
 /// By hand, because the compiler's own may become a library call that is not provided.
@@ -89,7 +89,7 @@ unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
 /// # Safety
 /// `to` is such a place, used once, on a stack that is alive.
 #[inline(always)]
-pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize {
+pub(crate) unsafe fn switch_stacks(save: *mut usize, to: usize, value: usize) -> usize {
     let given: usize;
     // SAFETY: all registers but RBX, RBP and RSP, which are put back, are declared as changed.
     unsafe {
@@ -127,22 +127,24 @@ pub(crate) unsafe fn switch(save: *mut usize, to: usize, value: usize) -> usize 
 pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
     let resume_sp = top - 32;
     // SAFETY: the caller's contract.
-    unsafe { (resume_sp as *mut [usize; 4]).write([start as *const () as usize, run as *const () as usize, 0, 0]) };
+    unsafe {
+        (resume_sp as *mut [usize; 4]).write([fiber_entry as *const () as usize, run as *const () as usize, 0, 0])
+    };
     resume_sp
 }
 
 /// Where a new stack begins: calls the function that lies on it, with nothing above to return to.
 #[unsafe(naked)]
-extern "C" fn start() -> ! {
+extern "C" fn fiber_entry() -> ! {
     std::arch::naked_asm!("pop rcx", "lea rdi, [rsp + 16]", "xor ebp, ebp", "call rcx", "ud2")
 }
 
-/// Calls `barrier` and jumps back rather than returns. Warp after warp leaves one barrier and calls the
+/// Calls the runtime's barrier and jumps back rather than returns. Warp after warp leaves one barrier and calls the
 /// next, so that a return would be predicted to where the warp before has called that one; a jump is
 /// predicted to where the warp before has jumped.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn barrier(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: u32, _: u32) -> u32 {
-    std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier)
+pub(crate) unsafe extern "C" fn barrier_trampoline(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: u32, _: u32) -> u32 {
+    std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier_call)
 }
 
 /// The convention by which compiled code calls [`barrier_all`]: RBP is kept, all other registers are not. Most of them
@@ -152,8 +154,8 @@ pub(crate) fn barrier_convention(_: CallConv) -> CallConv {
 }
 
 /// A `bar.sync` for all threads of the block, called as [`barrier_convention`] says, so by compiled code alone. Jumps
-/// back like [`barrier`]. While a round of arrivals goes on, which is nearly always, does what
-/// [`arrive_all`](crate::exec::calls::arrive_all) and [`switch`] would do in as few instructions as can be.
+/// back like [`barrier_trampoline`]. While a round of arrivals goes on, which is nearly always, does what
+/// [`arrive_all`](crate::exec::calls::arrive_all) and [`switch_stacks`] would do in as few instructions as can be.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
     std::arch::naked_asm!(
@@ -201,8 +203,8 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         block = const offset_of!(WarpCtx, block),
         round_at = const offsets::ROUND_AT,
         round_left = const offsets::ROUND_LEFT,
-        guard = const offsets::GUARD,
-        current = const offset_of!(Guard, current),
+        guard = const offsets::GUARD_OFFSET,
+        current = const offset_of!(FiberGuard, current),
         next = const offset_of!(Warp, ring.next),
         resume_sp = const offset_of!(Warp, ring.resume_sp),
         next_resume_sp = const offset_of!(Warp, ring.next_resume_sp),
@@ -222,12 +224,12 @@ extern "C" fn shuffle_bytes(source: __m128i, mask: __m128i) -> __m128i {
 }
 
 /// Powers of two from 2^0 to 2^31 as unsigned integers; the last comes from the conversion's overflow.
-pub(crate) fn whole_of_power(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
+pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
     b.ins().x86_cvtt2dq(types::I32X4, power)
 }
 
 /// The function for something that compiled code for x86-64 alone calls.
-pub(crate) fn library_function(call: LibCall) -> Option<usize> {
+pub(crate) fn processor_libcall(call: LibCall) -> Option<usize> {
     (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
 }
 
@@ -279,17 +281,17 @@ mod registers {
     }
 
     /// Whether the access that faulted was a write, where that is known.
-    pub(crate) fn is_write(c: &libc::ucontext_t) -> Option<bool> {
+    pub(crate) fn fault_is_write(c: &libc::ucontext_t) -> Option<bool> {
         // Vector 14 is the page fault, whose error code has the write bit; others have none.
         let page_fault = c.uc_mcontext.gregs[libc::REG_TRAPNO as usize] == 14;
         page_fault.then(|| c.uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0)
     }
 
-    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch_stacks).
     ///
     /// # Safety
-    /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
+    /// As for `switch_stacks`.
+    pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         let g = &mut c.uc_mcontext.gregs;
         // SAFETY: the address to go on at lies at the place.
         g[libc::REG_RIP as usize] = unsafe { *(resume_sp as *const i64) };
@@ -308,15 +310,15 @@ mod registers {
     }
 
     /// Whether the access that faulted was a write: not known here.
-    pub(crate) fn is_write(_: &libc::ucontext_t) -> Option<bool> {
+    pub(crate) fn fault_is_write(_: &libc::ucontext_t) -> Option<bool> {
         None
     }
 
-    /// Lets the context go on at `place`, which is given `value`; see [`switch`](super::switch).
+    /// Lets the context go on at `place`, which is given `value`; see [`switch_stacks`](super::switch).
     ///
     /// # Safety
-    /// As for `switch`.
-    pub(crate) unsafe fn go_on(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
+    /// As for `switch_stacks`.
+    pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
         // SAFETY: as above; the address to go on at lies at the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
@@ -325,4 +327,4 @@ mod registers {
     }
 }
 
-pub(crate) use registers::{go_on, is_write, pc_and_sp};
+pub(crate) use registers::{fault_is_write, pc_and_sp, set_resume_pc};

@@ -5,9 +5,9 @@
 
 use crate::driver;
 use crate::exec;
-use crate::memory::heap::{Block, Kind};
+use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::host;
-use crate::memory::window::window;
+use crate::memory::window::device_window;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -16,23 +16,23 @@ const MAX_REPORT_DISTANCE: u64 = 64 << 20;
 
 /// A module variable.
 #[derive(Debug, Clone)]
-struct Variable {
+struct ModuleVariable {
     size: u64,
     name: String,
     constant: bool,
 }
 
-static VARIABLES: RwLock<BTreeMap<u64, Variable>> = RwLock::new(BTreeMap::new());
+static MODULE_VARIABLES: RwLock<BTreeMap<u64, ModuleVariable>> = RwLock::new(BTreeMap::new());
 
 /// A module variable has been placed.
 pub(crate) fn add_variable(address: u64, size: u64, name: &str, constant: bool) {
-    let variable = Variable { size, name: name.to_owned(), constant };
-    VARIABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address, variable);
+    let variable = ModuleVariable { size, name: name.to_owned(), constant };
+    MODULE_VARIABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address, variable);
 }
 
 /// The variables of a range were freed.
 pub(crate) fn remove_variables(start: u64, len: u64) {
-    VARIABLES.write().unwrap_or_else(PoisonError::into_inner).retain(|&a, _| !(start..start + len).contains(&a));
+    MODULE_VARIABLES.write().unwrap_or_else(PoisonError::into_inner).retain(|&a, _| !(start..start + len).contains(&a));
 }
 
 /// A piece of memory as a report names it.
@@ -44,34 +44,34 @@ struct MemoryRegion {
 
 impl MemoryRegion {
     /// Bytes between the piece and an address; 0 inside.
-    fn distance(&self, address: u64) -> u64 {
+    fn distance_to(&self, address: u64) -> u64 {
         match address {
             a if a < self.start => self.start - a,
             a => (a + 1).saturating_sub(self.start + self.size),
         }
     }
 
-    fn describe(&self, address: u64) -> String {
+    fn describe_address(&self, address: u64) -> String {
         let MemoryRegion { start, size, name } = self;
         match address {
-            a if a < *start => format!("{} before the start of {name} at {start:#x}", bytes(start - a)),
-            a if a < start + size => format!("{} into {name} at {start:#x}", bytes(a - start)),
+            a if a < *start => format!("{} before the start of {name} at {start:#x}", format_bytes(start - a)),
+            a if a < start + size => format!("{} into {name} at {start:#x}", format_bytes(a - start)),
             a if a == start + size => format!("right past the end of {name} at {start:#x}"),
-            a => format!("{} past the end of {name} at {start:#x}", bytes(a - (start + size))),
+            a => format!("{} past the end of {name} at {start:#x}", format_bytes(a - (start + size))),
         }
     }
 }
 
-fn bytes(n: u64) -> String {
+fn format_bytes(n: u64) -> String {
     if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
 }
 
-fn of_block(b: &Block, freed: bool) -> MemoryRegion {
+fn region_of_block(b: &HeapBlock, freed: bool) -> MemoryRegion {
     let kind = match b.kind {
-        Kind::Device => "allocation",
-        Kind::Imported => "allocation of another process",
-        Kind::Host => "page-locked allocation",
-        Kind::Managed => "managed allocation",
+        MemoryKind::Device => "allocation",
+        MemoryKind::Imported => "allocation of another process",
+        MemoryKind::Host => "page-locked allocation",
+        MemoryKind::Managed => "managed allocation",
     };
     let freed = if freed { ", which has been freed," } else { "" };
     MemoryRegion { start: b.start, size: b.size, name: format!("a {}-byte {kind} (number {}){freed}", b.size, b.id) }
@@ -79,44 +79,48 @@ fn of_block(b: &Block, freed: bool) -> MemoryRegion {
 
 /// What `size` bytes at `address` have to do with memory of the heap, with module variables and
 /// with device-side `malloc`. `None` when nothing is near.
-pub(crate) fn describe(address: u64, size: u32) -> Option<String> {
-    let w = window().ok()?;
+pub(crate) fn describe_access(address: u64, size: u32) -> Option<String> {
+    let w = device_window().ok()?;
     let at = address as usize;
     let pieces = match () {
-        () if w.heap().contains(at) => heap_regions(address),
-        () if w.data().contains(at) => variables(address),
-        () if w.malloc().contains(at) => malloc_regions(address),
+        () if w.heap_area().contains(at) => heap_regions(address),
+        () if w.globals_area().contains(at) => variables_near(address),
+        () if w.malloc_area().contains(at) => malloc_regions(address),
         // Right below the heap lies what an index too small for its first block leads to.
         () if w.contains(at) => heap_regions(address),
         () => host_regions(address),
     };
     let nearest = pieces
         .into_iter()
-        .min_by_key(|p| p.distance(address))
-        .filter(|p| p.distance(address) <= MAX_REPORT_DISTANCE)?;
+        .min_by_key(|p| p.distance_to(address))
+        .filter(|p| p.distance_to(address) <= MAX_REPORT_DISTANCE)?;
     let end = nearest.start + nearest.size;
     let crosses = address >= nearest.start && address < end && address + u64::from(size) > end;
     if crosses {
-        let over = bytes(address + u64::from(size) - end);
+        let over = format_bytes(address + u64::from(size) - end);
         return Some(format!("the last {over} lie past the end of {} at {:#x}", nearest.name, nearest.start));
     }
-    Some(nearest.describe(address))
+    Some(nearest.describe_address(address))
 }
 
 fn heap_regions(address: u64) -> Vec<MemoryRegion> {
-    let Ok(heap) = driver::heap() else { return vec![] };
-    let (live, freed) = heap.neighbors(address);
-    let live = live.iter().map(|b| of_block(b, false));
-    live.chain(freed.iter().map(|b| of_block(b, true))).collect()
+    let Ok(heap) = driver::device_heap() else { return vec![] };
+    let (live, freed) = heap.neighbor_blocks(address);
+    let live = live.iter().map(|b| region_of_block(b, false));
+    live.chain(freed.iter().map(|b| region_of_block(b, true))).collect()
 }
 
-fn variables(address: u64) -> Vec<MemoryRegion> {
-    let known = VARIABLES.read().unwrap_or_else(PoisonError::into_inner);
+fn variables_near(address: u64) -> Vec<MemoryRegion> {
+    let known = MODULE_VARIABLES.read().unwrap_or_else(PoisonError::into_inner);
     let around = known.range(..=address).next_back().into_iter().chain(known.range(address..).next());
     around
         .map(|(&start, v)| {
             let space = if v.constant { "constant" } else { "device" };
-            MemoryRegion { start, size: v.size, name: format!("the {space} variable {} ({})", v.name, bytes(v.size)) }
+            MemoryRegion {
+                start,
+                size: v.size,
+                name: format!("the {space} variable {} ({})", v.name, format_bytes(v.size)),
+            }
         })
         .collect()
 }
@@ -126,19 +130,19 @@ fn malloc_regions(address: u64) -> Vec<MemoryRegion> {
     near.into_iter()
         .map(|(start, size, freed)| {
             let freed = if freed { ", which has been freed," } else { "" };
-            let name = format!("{} from device-side malloc{freed}", bytes(size as u64));
+            let name = format!("{} from device-side malloc{freed}", format_bytes(size as u64));
             MemoryRegion { start: start as u64, size: size as u64, name }
         })
         .collect()
 }
 
 fn host_regions(address: u64) -> Vec<MemoryRegion> {
-    let near = host::neighbors(address);
+    let near = host::neighbor_registrations(address);
     near.into_iter()
         .map(|r| MemoryRegion {
             start: r.start,
             size: r.len,
-            name: format!("{} of registered host memory", bytes(r.len)),
+            name: format!("{} of registered host memory", format_bytes(r.len)),
         })
         .collect()
 }

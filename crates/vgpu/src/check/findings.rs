@@ -36,7 +36,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// One word, as in reports and in Python.
-    pub fn name(self) -> &'static str {
+    pub fn kind_name(self) -> &'static str {
         match self {
             FindingKind::OutOfBounds => "out-of-bounds",
             FindingKind::UseAfterFree => "use-after-free",
@@ -109,7 +109,7 @@ impl fmt::Display for Finding {
 struct FindingKey(FindingKind, String, u32, u32, String);
 
 #[derive(Debug, Default)]
-struct Log {
+struct FindingLog {
     list: Vec<Finding>,
     by_place: HashMap<FindingKey, usize>,
     /// Findings before this one have been printed.
@@ -119,28 +119,28 @@ struct Log {
     dropped_reported: u64,
 }
 
-static LOG: Mutex<Option<Log>> = Mutex::new(None);
+static FINDING_LOG: Mutex<Option<FindingLog>> = Mutex::new(None);
 
-fn log() -> MutexGuard<'static, Option<Log>> {
-    LOG.lock().unwrap_or_else(PoisonError::into_inner)
+fn finding_log() -> MutexGuard<'static, Option<FindingLog>> {
+    FINDING_LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// All findings so far, in the order they were made.
 pub fn findings() -> Vec<Finding> {
-    log().as_ref().map(|l| l.list.clone()).unwrap_or_default()
+    finding_log().as_ref().map(|l| l.list.clone()).unwrap_or_default()
 }
 
 /// Forgets all findings.
-pub fn clear() {
-    *log() = None;
+pub fn clear_findings() {
+    *finding_log() = None;
 }
 
 /// Keeps a finding, or counts it if its place is known. Whether it is a new one.
-pub(crate) fn record(finding: Finding) -> bool {
+pub(crate) fn record_finding(finding: Finding) -> bool {
     let other = finding.other.as_ref().map_or(0, |o| o.ptx_line);
     let detail = if finding.kernel.is_empty() { finding.message.clone() } else { String::new() };
     let place = FindingKey(finding.kind, finding.kernel.clone(), finding.ptx_line, other, detail);
-    let mut guard = log();
+    let mut guard = finding_log();
     let log = guard.get_or_insert_default();
     if let Some(&i) = log.by_place.get(&place) {
         log.list[i].count += finding.count;
@@ -156,8 +156,8 @@ pub(crate) fn record(finding: Finding) -> bool {
 }
 
 /// Prints what has not been printed yet.
-pub(crate) fn flush() {
-    let mut guard = log();
+pub(crate) fn print_new_findings() {
+    let mut guard = finding_log();
     let Some(log) = guard.as_mut() else { return };
     let mut text = String::new();
     for f in &log.list[log.printed..] {
@@ -180,8 +180,8 @@ pub(crate) fn flush() {
 }
 
 /// Keeps a fault among the findings.
-pub(crate) fn of_fault(checks: Checks, fault: &Fault) {
-    if checks == Checks::NONE
+pub(crate) fn record_fault_finding(checks: Checks, fault: &Fault) {
+    if checks == Checks::NO_CHECKS
         || matches!(fault.kind, FaultKind::Cancelled | FaultKind::OutOfMemory | FaultKind::Compile)
     {
         return;
@@ -196,7 +196,7 @@ pub(crate) fn of_fault(checks: Checks, fault: &Fault) {
         FaultKind::Deadlock => FindingKind::Divergence,
         _ => FindingKind::Fault,
     };
-    record(Finding {
+    record_finding(Finding {
         kind,
         kernel: fault.kernel.clone(),
         block: fault.block,

@@ -1,9 +1,9 @@
 //! What the host does wrong with memory: leaks when a context ends, frees of what is not allocated.
 
-use super::{Finding, FindingKind, allocation, enabled, flush, record};
-use crate::memory::heap::{Block, Kind};
+use super::{Finding, FindingKind, allocation, enabled_checks, print_new_findings, record_finding};
+use crate::memory::heap::{HeapBlock, MemoryKind};
 
-fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
+fn record_host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
     Finding {
         kind,
         kernel: String::new(),
@@ -22,51 +22,51 @@ fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> 
 }
 
 /// Reports what a context still owned when it ended: blocks, and numbers of other objects by name.
-pub(crate) fn report_context_leaks(blocks: &[Block], others: &[(&str, usize)]) {
-    if !enabled().leak {
+pub(crate) fn report_context_leaks(blocks: &[HeapBlock], others: &[(&str, usize)]) {
+    if !enabled_checks().leak {
         return;
     }
     for b in blocks {
         let kind = match b.kind {
-            Kind::Device => "device memory",
-            Kind::Imported => "memory of another process",
-            Kind::Host => "page-locked host memory",
-            Kind::Managed => "managed memory",
+            MemoryKind::Device => "device memory",
+            MemoryKind::Imported => "memory of another process",
+            MemoryKind::Host => "page-locked host memory",
+            MemoryKind::Managed => "managed memory",
         };
         let text = format!(
             "leak: {} bytes of {kind} (allocation number {}) at {:#x} were not freed before their context ended",
             b.size, b.id, b.start
         );
-        record(host_finding(FindingKind::Leak, b.start, b.size, text));
+        record_finding(record_host_finding(FindingKind::Leak, b.start, b.size, text));
     }
     for &(name, n) in others.iter().filter(|o| o.1 > 0) {
         let (noun, verb) = if n == 1 { (name.to_owned(), "was") } else { (format!("{name}s"), "were") };
         let text = format!("leak: {n} {noun} {verb} not destroyed before the context ended");
-        record(host_finding(FindingKind::Leak, 0, n as u64, text));
+        record_finding(record_host_finding(FindingKind::Leak, 0, n as u64, text));
     }
-    flush();
+    print_new_findings();
 }
 
 /// Reports memory of device-side `malloc` that is in use when the last context ends.
 pub(crate) fn report_malloc_leaks((bytes, n): (usize, usize)) {
-    if enabled().leak && n > 0 {
+    if enabled_checks().leak && n > 0 {
         let text = format!("leak: {n} allocations of device-side malloc ({bytes} bytes) were not freed");
-        record(host_finding(FindingKind::Leak, 0, bytes as u64, text));
-        flush();
+        record_finding(record_host_finding(FindingKind::Leak, 0, bytes as u64, text));
+        print_new_findings();
     }
 }
 
 /// Reports a free of an address at which no allocation of the right kind begins.
-pub(crate) fn invalid_free(address: u64) {
-    if !enabled().memory {
+pub(crate) fn report_invalid_free(address: u64) {
+    if !enabled_checks().memory {
         return;
     }
-    let near = allocation::describe(address, 0);
+    let near = allocation::describe_access(address, 0);
     let mut text = format!("invalid free of {address:#x}, which is not the start of an allocation of this kind");
     if let Some(near) = &near {
         text.push_str("\n  ");
         text.push_str(near);
     }
-    record(Finding { allocation: near, ..host_finding(FindingKind::InvalidFree, address, 0, text) });
-    flush();
+    record_finding(Finding { allocation: near, ..record_host_finding(FindingKind::InvalidFree, address, 0, text) });
+    print_new_findings();
 }

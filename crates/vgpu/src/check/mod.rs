@@ -1,6 +1,6 @@
 //! Checked mode: finds and reports errors of kernels that do not fault.
 //!
-//! Establishes: [`enabled`] never changes once device memory exists, because the state of every
+//! Establishes: [`enabled_checks`] never changes once device memory exists, because the state of every
 //! byte must be tracked from its allocation on. Findings are stored once per place in the program,
 //! printed when the launch ends, and can be read with [`findings`].
 
@@ -11,8 +11,8 @@ pub(crate) mod peers;
 pub(crate) mod race;
 pub(crate) mod shadow;
 
-pub use findings::{Finding, FindingKind, RaceAccess, clear, findings};
-pub(crate) use findings::{flush, of_fault, record};
+pub use findings::{Finding, FindingKind, RaceAccess, clear_findings, findings};
+pub(crate) use findings::{print_new_findings, record_fault_finding, record_finding};
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -36,7 +36,8 @@ pub struct Checks {
 
 impl Checks {
     /// No check at all.
-    pub const NONE: Checks = Checks { memory: false, init: false, race: false, sync: false, leak: false, fatal: false };
+    pub const NO_CHECKS: Checks =
+        Checks { memory: false, init: false, race: false, sync: false, leak: false, fatal: false };
     /// All checks; findings other than memory errors do not end a launch.
     pub const ALL: Checks = Checks { memory: true, init: true, race: true, sync: true, leak: true, fatal: false };
 
@@ -47,7 +48,7 @@ impl Checks {
     /// `none` and `0` for none; `fatal` makes every finding end its launch. `None` when a word is
     /// unknown.
     pub fn parse(list: &str) -> Option<Checks> {
-        let mut checks = Checks::NONE;
+        let mut checks = Checks::NO_CHECKS;
         for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
             match word {
                 "memory" => checks.memory = true,
@@ -58,7 +59,7 @@ impl Checks {
                 "fatal" => checks.fatal = true,
                 "all" => checks = Checks { fatal: checks.fatal, ..Checks::ALL },
                 "1" => checks = Checks { fatal: checks.fatal, leak: checks.leak, ..Checks::KERNELS },
-                "none" | "0" => checks = Checks::NONE,
+                "none" | "0" => checks = Checks::NO_CHECKS,
                 _ => return None,
             }
         }
@@ -115,10 +116,10 @@ pub fn configure(checks: Checks) -> Result<(), ConfiguredTooLate> {
 }
 
 /// The checks of this process. From the first call on they are fixed.
-pub fn enabled() -> Checks {
+pub fn enabled_checks() -> Checks {
     *CHECKS.get_or_init(|| {
         let expected = "1, all, or a list of memory, init, race, sync, leak, fatal";
-        crate::env::setting("RTCG_CHECK", expected, Checks::parse).unwrap_or(Checks::NONE)
+        crate::env::env_setting("RTCG_CHECK", expected, Checks::parse).unwrap_or(Checks::NO_CHECKS)
     })
 }
 
@@ -134,9 +135,9 @@ mod tests {
         assert_eq!(Checks::parse("all"), Some(Checks::ALL));
         assert_eq!(Checks::parse("1").unwrap().to_string(), "memory,init,race,sync");
         assert_eq!(Checks::parse("1,leak"), Some(Checks::ALL));
-        assert_eq!(Checks::parse("0"), Some(Checks::NONE));
-        assert_eq!(Checks::parse(""), Some(Checks::NONE));
+        assert_eq!(Checks::parse("0"), Some(Checks::NO_CHECKS));
+        assert_eq!(Checks::parse(""), Some(Checks::NO_CHECKS));
         assert_eq!(Checks::parse("memory,speed"), None);
-        assert_eq!(Checks::NONE.to_string(), "none");
+        assert_eq!(Checks::NO_CHECKS.to_string(), "none");
     }
 }

@@ -2,51 +2,51 @@
 //! other devices for which peer access has been enabled.
 
 use crate::driver::{self, POOLS};
-use crate::memory::heap::Kind;
+use crate::memory::heap::MemoryKind;
 use rtcg_cuda_sys::CUmemAccess_flags;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The device of a context and its peers.
 #[derive(Debug)]
-pub(crate) struct Peers {
+pub(crate) struct PeerAccess {
     pub(crate) device: u32,
     /// Identifiers of contexts.
     enabled: Mutex<HashSet<u64>>,
 }
 
-impl Peers {
-    pub(crate) fn new(device: u32) -> Peers {
-        Peers { device, enabled: Mutex::default() }
+impl PeerAccess {
+    pub(crate) fn new(device: u32) -> PeerAccess {
+        PeerAccess { device, enabled: Mutex::default() }
     }
 
-    fn enabled(&self) -> MutexGuard<'_, HashSet<u64>> {
+    fn enabled_contexts(&self) -> MutexGuard<'_, HashSet<u64>> {
         self.enabled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it was not enabled yet.
     pub(crate) fn enable(&self, context: u64) -> bool {
-        self.enabled().insert(context)
+        self.enabled_contexts().insert(context)
     }
 
     /// Whether it was enabled.
     pub(crate) fn disable(&self, context: u64) -> bool {
-        self.enabled().remove(&context)
+        self.enabled_contexts().remove(&context)
     }
 
     /// The device whose memory lies at `address`, when kernels of this context may not use it, and what would allow
     /// it. Memory of pools has a list of devices of its own, and other processes' was opened for all.
-    pub(crate) fn refuses(&self, address: u64) -> Option<(u32, &'static str)> {
-        let block = driver::heap().ok()?.find(address)?;
+    pub(crate) fn refused_device(&self, address: u64) -> Option<(u32, &'static str)> {
+        let block = driver::device_heap().ok()?.find_block(address)?;
         let owner = block.owner;
-        if block.kind != Kind::Device || owner.device == self.device {
+        if block.kind != MemoryKind::Device || owner.device == self.device {
             return None;
         }
         if owner.pool == 0 {
             let needed = (owner.device, "without peer access (cuCtxEnablePeerAccess)");
-            return (!self.enabled().contains(&owner.ctx)).then_some(needed);
+            return (!self.enabled_contexts().contains(&owner.ctx)).then_some(needed);
         }
-        let access = POOLS.get(owner.pool).ok()?.access(self.device);
+        let access = POOLS.get_object(owner.pool).ok()?.device_access(self.device);
         let is_refused = access == CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
         is_refused.then_some((owner.device, "to whose pool it has no access (cuMemPoolSetAccess)"))
     }

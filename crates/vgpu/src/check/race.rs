@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-const PAGE: u64 = 4096;
+const HISTORY_PAGE_BYTES: u64 = 4096;
 const NO_BLOCK: u32 = u32::MAX;
 
 /// A multiplicative hash of one number: an access is a few look-ups, and nobody chooses the keys.
@@ -45,11 +45,11 @@ impl Hasher for FastHasher {
     }
 }
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+type FastHashMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
 
 /// An access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct RecordedAccess {
     /// Number of the block in the grid.
     pub(crate) block: u32,
     /// Index of the thread in the block.
@@ -65,16 +65,17 @@ pub(crate) struct Access {
     atomic: bool,
 }
 
-const NONE: Access = Access { block: NO_BLOCK, thread: 0, bytes: 0, event: 0, site: 0, value: None, atomic: false };
+const NO_ACCESS: RecordedAccess =
+    RecordedAccess { block: NO_BLOCK, thread: 0, bytes: 0, event: 0, site: 0, value: None, atomic: false };
 
 /// What is known of a 32-bit word.
 #[derive(Debug, Clone, Copy)]
 struct WordHistory {
-    writer: Access,
-    readers: [Access; 2],
+    writer: RecordedAccess,
+    readers: [RecordedAccess; 2],
 }
 
-const UNACCESSED: WordHistory = WordHistory { writer: NONE, readers: [NONE; 2] };
+const UNACCESSED_WORD: WordHistory = WordHistory { writer: NO_ACCESS, readers: [NO_ACCESS; 2] };
 
 /// The order between the warps of a resident block.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ struct WarpOrder {
 
 /// What other blocks can learn of a block.
 #[derive(Debug, Default)]
-struct Published {
+struct PublishedEvents {
     /// Fences: number of the event, and the time.
     fences: Vec<(u32, u64)>,
     /// Time of the last synchronising access.
@@ -100,11 +101,11 @@ struct Published {
 
 /// Two accesses without an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hazard {
+pub(crate) struct RaceHazard {
     /// `read after write` and so on.
     pub(crate) name: &'static str,
     /// The earlier one.
-    pub(crate) other: Access,
+    pub(crate) other: RecordedAccess,
     /// Address of the word.
     pub(crate) word: u64,
 }
@@ -129,9 +130,9 @@ pub(crate) struct Accessor {
 /// The accesses of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct RaceDetector {
-    pages: Map<u64, Box<[WordHistory]>>,
-    warps: Map<usize, WarpOrder>,
-    published: Map<u32, Published>,
+    pages: FastHashMap<u64, Box<[WordHistory]>>,
+    warps: FastHashMap<usize, WarpOrder>,
+    published: FastHashMap<u32, PublishedEvents>,
     /// The block that was requested last, and its last event.
     latest: Option<(u32, u32)>,
     time: u64,
@@ -140,7 +141,7 @@ pub(crate) struct RaceDetector {
 }
 
 impl RaceDetector {
-    fn event(&mut self, block: u32) -> u32 {
+    fn current_event(&mut self, block: u32) -> u32 {
         if let Some((b, event)) = self.latest
             && b == block
         {
@@ -158,7 +159,7 @@ impl RaceDetector {
         p.event
     }
 
-    fn warps(&mut self, resident: usize, block: u32) -> &mut WarpOrder {
+    fn warp_order(&mut self, resident: usize, block: u32) -> &mut WarpOrder {
         let w = self.warps.entry(resident).or_insert_with(|| WarpOrder::new(block));
         if w.block != block {
             *w = WarpOrder::new(block);
@@ -167,22 +168,22 @@ impl RaceDetector {
     }
 
     /// A block begins in a place that another one has left: its shared memory is new.
-    pub(crate) fn forget(&mut self, start: u64, len: u64) {
-        for page in (start / PAGE)..=((start + len.max(1) - 1) / PAGE) {
+    pub(crate) fn forget_range(&mut self, start: u64, len: u64) {
+        for page in (start / HISTORY_PAGE_BYTES)..=((start + len.max(1) - 1) / HISTORY_PAGE_BYTES) {
             self.pages.remove(&page);
         }
     }
 
     /// A warp arrives at a barrier (and may wait there).
-    pub(crate) fn arrive(&mut self, resident: usize, block: u32, warp: u32, barrier: usize) {
+    pub(crate) fn arrive_at_barrier(&mut self, resident: usize, block: u32, warp: u32, barrier: usize) {
         let event = self.next_event(block);
-        self.warps(resident, block).arrived[barrier % 16][warp as usize % 32] = event;
+        self.warp_order(resident, block).arrived[barrier % 16][warp as usize % 32] = event;
     }
 
     /// A barrier is complete: the warps of `waiting` come after all that have arrived.
-    pub(crate) fn complete(&mut self, resident: usize, block: u32, waiting: u32, barrier: usize) {
+    pub(crate) fn complete_barrier(&mut self, resident: usize, block: u32, waiting: u32, barrier: usize) {
         let event = self.next_event(block);
-        let w = self.warps(resident, block);
+        let w = self.warp_order(resident, block);
         let arrived = std::mem::take(&mut w.arrived[barrier % 16]);
         let mut joined = [0; 32];
         for b in (0..32).filter(|&b| arrived[b] != 0) {
@@ -203,7 +204,7 @@ impl RaceDetector {
     /// races may be missed, none is invented.
     pub(crate) fn order_after_all_warps(&mut self, resident: usize, block: u32, warp: u32) {
         let event = self.next_event(block);
-        let w = self.warps(resident, block);
+        let w = self.warp_order(resident, block);
         w.known[warp as usize % 32] = [event; 32];
         w.synced[warp as usize % 32] = event;
     }
@@ -211,31 +212,31 @@ impl RaceDetector {
     /// The lanes of a warp synchronise.
     pub(crate) fn sync_warp(&mut self, resident: usize, block: u32, warp: u32) {
         let event = self.next_event(block);
-        self.warps(resident, block).synced[warp as usize % 32] = event;
+        self.warp_order(resident, block).synced[warp as usize % 32] = event;
     }
 
     /// A fence of a block, after which others may learn of what it has done.
-    pub(crate) fn publish(&mut self, block: u32) {
+    pub(crate) fn publish_after_fence(&mut self, block: u32) {
         self.time += 1;
         let (event, time) = (self.next_event(block), self.time);
         self.published.entry(block).or_default().fences.push((event, time));
     }
 
     /// A synchronising access of a block.
-    pub(crate) fn acquire(&mut self, block: u32) {
+    pub(crate) fn acquire_published(&mut self, block: u32) {
         self.time += 1;
         let time = self.time;
         self.published.entry(block).or_default().acquired = time;
     }
 
     /// Whether `first` comes before what `who` does now.
-    fn ordered(&mut self, first: Access, who: Accessor) -> bool {
+    fn happens_before(&mut self, first: RecordedAccess, who: Accessor) -> bool {
         if first.block == NO_BLOCK || (first.block == who.block && first.thread == who.thread) {
             return true;
         }
         if first.block == who.block {
             let (then, now) = (first.thread as usize / 32 % 32, who.thread as usize / 32 % 32);
-            let w = self.warps(who.resident, who.block);
+            let w = self.warp_order(who.resident, who.block);
             return if then == now {
                 who.volatile || first.event < w.synced[now]
             } else {
@@ -250,15 +251,15 @@ impl RaceDetector {
 
     /// An access of `bytes` bytes; the first hazard. `value` is what is stored, if that is known: two
     /// writes of the same value are no hazard.
-    pub(crate) fn access(
+    pub(crate) fn note_access(
         &mut self,
         who: Accessor,
         address: u64,
         bytes: u64,
         write: bool,
         value: Option<u64>,
-    ) -> Option<Hazard> {
-        let event = self.event(who.block);
+    ) -> Option<RaceHazard> {
+        let event = self.current_event(who.block);
         let mut hazard = None;
         let mut word = address & !3;
         while word < address + bytes {
@@ -271,44 +272,50 @@ impl RaceDetector {
                 past => (v >> (8 * past).min(63)) as u32,
             });
             let Accessor { block, thread, site, atomic, .. } = who;
-            let access = Access { block, thread, bytes: mask, event, site, value, atomic };
+            let access = RecordedAccess { block, thread, bytes: mask, event, site, value, atomic };
             let found = self.access_word(who, word, access, write);
             if let Some((name, other)) = found
                 && hazard.is_none()
             {
-                hazard = Some(Hazard { name, other, word });
+                hazard = Some(RaceHazard { name, other, word });
             }
             word += 4;
         }
         hazard
     }
 
-    fn access_word(&mut self, who: Accessor, at: u64, access: Access, write: bool) -> Option<(&'static str, Access)> {
-        let (page, index) = (at / PAGE, (at % PAGE / 4) as usize);
-        let fresh = || vec![UNACCESSED; (PAGE / 4) as usize].into_boxed_slice();
+    fn access_word(
+        &mut self,
+        who: Accessor,
+        at: u64,
+        access: RecordedAccess,
+        write: bool,
+    ) -> Option<(&'static str, RecordedAccess)> {
+        let (page, index) = (at / HISTORY_PAGE_BYTES, (at % HISTORY_PAGE_BYTES / 4) as usize);
+        let fresh = || vec![UNACCESSED_WORD; (HISTORY_PAGE_BYTES / 4) as usize].into_boxed_slice();
         let word = self.pages.entry(page).or_insert_with(fresh)[index];
         // The same thread once more: nothing can have changed that its last access did not see.
-        let again = |a: &Access| Access { value: a.value, ..access } == *a;
+        let again = |a: &RecordedAccess| RecordedAccess { value: a.value, ..access } == *a;
         if !write && word.readers.iter().any(again) {
             return None;
         }
         let mut new = word;
-        let touches = |a: &Access| a.bytes & access.bytes != 0;
+        let touches = |a: &RecordedAccess| a.bytes & access.bytes != 0;
         let mut hazard = None;
         let same =
             write && word.writer.bytes == access.bytes && access.value.is_some_and(|v| word.writer.value == Some(v));
         let both_atomic = word.writer.atomic && access.atomic;
-        if touches(&word.writer) && !same && !both_atomic && !self.ordered(word.writer, who) {
+        if touches(&word.writer) && !same && !both_atomic && !self.happens_before(word.writer, who) {
             hazard = Some((if write { "write after write" } else { "read after write" }, word.writer));
         }
         if write {
             for r in word.readers.iter().filter(|r| touches(r)) {
-                if hazard.is_none() && !self.ordered(*r, who) {
+                if hazard.is_none() && !self.happens_before(*r, who) {
                     hazard = Some(("write after read", *r));
                 }
             }
             new.writer = access;
-            new.readers = [NONE; 2];
+            new.readers = [NO_ACCESS; 2];
         } else {
             new.readers = self.update_readers(word.readers, access, who);
         }
@@ -319,11 +326,16 @@ impl RaceDetector {
     }
 
     /// Two different unordered readers, if there are two.
-    fn update_readers(&mut self, [a, b]: [Access; 2], new: Access, who: Accessor) -> [Access; 2] {
-        let same = |x: Access| x.block == new.block && x.thread == new.thread;
+    fn update_readers(
+        &mut self,
+        [a, b]: [RecordedAccess; 2],
+        new: RecordedAccess,
+        who: Accessor,
+    ) -> [RecordedAccess; 2] {
+        let same = |x: RecordedAccess| x.block == new.block && x.thread == new.thread;
         match () {
-            () if self.ordered(a, who) => [new, if same(b) { NONE } else { b }],
-            () if self.ordered(b, who) => [a, new],
+            () if self.happens_before(a, who) => [new, if same(b) { NO_ACCESS } else { b }],
+            () if self.happens_before(b, who) => [a, new],
             () => [a, b],
         }
     }
@@ -344,7 +356,7 @@ mod tests {
     }
 
     fn name(r: &mut RaceDetector, w: Accessor, at: u64, write: bool) -> Option<&'static str> {
-        r.access(w, at, 4, write, None).map(|h| h.name)
+        r.note_access(w, at, 4, write, None).map(|h| h.name)
     }
 
     #[test]
@@ -354,9 +366,9 @@ mod tests {
         assert_eq!(name(&mut r, who(0, 40), 64, false), Some("read after write"));
         let mut r = RaceDetector::default();
         name(&mut r, who(0, 0), 64, true);
-        r.arrive(1, 0, 0, 0);
-        r.arrive(1, 0, 1, 0);
-        r.complete(1, 0, 0b11, 0);
+        r.arrive_at_barrier(1, 0, 0, 0);
+        r.arrive_at_barrier(1, 0, 1, 0);
+        r.complete_barrier(1, 0, 0b11, 0);
         assert_eq!(name(&mut r, who(0, 40), 64, false), None);
         // Warp 2 was not there.
         assert_eq!(name(&mut r, who(0, 70), 64, false), Some("read after write"));
@@ -376,20 +388,20 @@ mod tests {
     fn blocks_need_a_fence_and_then_an_atomic() {
         let mut r = RaceDetector::default();
         name(&mut r, who(0, 0), 64, true);
-        r.acquire(1);
+        r.acquire_published(1);
         assert_eq!(name(&mut r, who(1, 0), 64, false), Some("read after write"));
-        r.publish(0);
+        r.publish_after_fence(0);
         assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
-        r.acquire(3);
+        r.acquire_published(3);
         assert_eq!(name(&mut r, who(3, 0), 64, false), None);
     }
 
     #[test]
     fn equal_values_may_be_written_by_many() {
         let mut r = RaceDetector::default();
-        assert_eq!(r.access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
-        assert_eq!(r.access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
-        assert!(r.access(who(0, 80), 68, 4, true, Some(8)).is_some());
+        assert_eq!(r.note_access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert_eq!(r.note_access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert!(r.note_access(who(0, 80), 68, 4, true, Some(8)).is_some());
     }
 
     #[test]
@@ -405,8 +417,8 @@ mod tests {
     #[test]
     fn bytes_of_a_word_are_apart() {
         let mut r = RaceDetector::default();
-        assert_eq!(r.access(who(0, 0), 64, 1, true, None), None);
-        assert_eq!(r.access(who(0, 33), 65, 1, true, None), None);
-        assert!(r.access(who(0, 34), 65, 1, false, None).is_some());
+        assert_eq!(r.note_access(who(0, 0), 64, 1, true, None), None);
+        assert_eq!(r.note_access(who(0, 33), 65, 1, true, None), None);
+        assert!(r.note_access(who(0, 34), 65, 1, false, None).is_some());
     }
 }

@@ -5,30 +5,30 @@
 //! the byte is not allocated. Compiled code reads and writes states without any lock: two threads
 //! that write the same state byte write the same value or race in the program itself.
 
-use crate::memory::window::{Area, Window, WindowError, page_size, window};
+use crate::memory::window::{DeviceWindow, WindowArea, WindowError, device_window, page_size};
 use std::sync::OnceLock;
 
 /// The byte may be written.
-pub(crate) const WRITABLE: u8 = 1;
+pub(crate) const WRITABLE_BIT: u8 = 1;
 /// The byte may be read: it is constant, or has been written.
-pub(crate) const READABLE: u8 = 2;
+pub(crate) const READABLE_BIT: u8 = 2;
 /// Kernels of all devices may access the byte, as far as peer access goes; one bit for each.
-const ANY_DEVICE: u8 = !(WRITABLE | READABLE);
+const ANY_DEVICE: u8 = !(WRITABLE_BIT | READABLE_BIT);
 /// Bits for devices; those that share one are not told apart.
-const DEVICES: u32 = 6;
+const N_DEVICE_BITS: u32 = 6;
 /// All of it.
-pub(crate) const FULLY_ACCESSIBLE: u8 = WRITABLE | READABLE | ANY_DEVICE;
+pub(crate) const FULLY_ACCESSIBLE: u8 = WRITABLE_BIT | READABLE_BIT | ANY_DEVICE;
 /// Bytes from the window's start whose state is [`FULLY_ACCESSIBLE`] although nobody can access them: stands
 /// for the lanes that take no part.
 const ALWAYS_ACCESSIBLE_BYTES: usize = 64;
 /// From this size on states are dropped by giving their pages back.
-const LARGE: usize = 256 << 10;
+const DROP_PAGES_MIN_BYTES: usize = 256 << 10;
 /// Compiled code may read the states of a whole chunk from an address at the very end on.
-const TAIL: usize = 64 << 10;
+const TAIL_BYTES: usize = 64 << 10;
 
 /// The bit of states that says that kernels of `device` need no peer access.
 pub(crate) fn device_bit(device: u32) -> u8 {
-    4 << (device % DEVICES)
+    4 << (device % N_DEVICE_BITS)
 }
 
 /// Where the states are.
@@ -36,7 +36,7 @@ pub(crate) fn device_bit(device: u32) -> u8 {
 pub(crate) struct Shadow {
     pub(crate) base: usize,
     pub(crate) mask: usize,
-    window: &'static Window,
+    window: &'static DeviceWindow,
 }
 
 /// The states, when this process checks accesses and the system has room for them.
@@ -44,7 +44,7 @@ pub(crate) fn shadow() -> Option<&'static Shadow> {
     static SHADOW: OnceLock<Option<Shadow>> = OnceLock::new();
     SHADOW
         .get_or_init(|| {
-            if !super::enabled().uses_shadow_memory() {
+            if !super::enabled_checks().uses_shadow_memory() {
                 return None;
             }
             let made = Shadow::new();
@@ -58,25 +58,25 @@ pub(crate) fn shadow() -> Option<&'static Shadow> {
 
 impl Shadow {
     fn new() -> Result<Shadow, WindowError> {
-        let window = window()?;
-        let base = super::shadow::reserve(window.size() + TAIL)?;
-        let shadow = Shadow { base, mask: window.size() - 1, window };
-        shadow.set(window.base(), ALWAYS_ACCESSIBLE_BYTES, FULLY_ACCESSIBLE);
+        let window = device_window()?;
+        let base = super::shadow::reserve_zeroed(window.size_bytes() + TAIL_BYTES)?;
+        let shadow = Shadow { base, mask: window.size_bytes() - 1, window };
+        shadow.set_state(window.base_address(), ALWAYS_ACCESSIBLE_BYTES, FULLY_ACCESSIBLE);
         Ok(shadow)
     }
 
     /// The state bytes of a range, if all of it is in the window.
-    fn at(&self, start: usize, len: usize) -> Option<*mut u8> {
+    fn state_bytes(&self, start: usize, len: usize) -> Option<*mut u8> {
         let inside = self.window.contains(start) && (len == 0 || self.window.contains(start + (len - 1)));
         inside.then_some((self.base + (start & self.mask)) as *mut u8)
     }
 
     /// Gives all bytes of a range a state. Ranges outside the window have none.
-    pub(crate) fn set(&self, start: usize, len: usize, state: u8) {
-        let Some(p) = self.at(start, len) else { return };
+    pub(crate) fn set_state(&self, start: usize, len: usize, state: u8) {
+        let Some(p) = self.state_bytes(start, len) else { return };
         let page = page_size();
         let (first, end) = ((p as usize).next_multiple_of(page), (p as usize + len) & !(page - 1));
-        if state == 0 && len >= LARGE && first < end {
+        if state == 0 && len >= DROP_PAGES_MIN_BYTES && first < end {
             // SAFETY: the ends are states of the range, and so are the whole pages between them,
             // which read as zero again after the call.
             unsafe {
@@ -93,33 +93,33 @@ impl Shadow {
     }
 
     /// The state of a byte of the window.
-    pub(crate) fn get(&self, address: usize) -> u8 {
+    pub(crate) fn state_of(&self, address: usize) -> u8 {
         // SAFETY: as above.
-        self.at(address, 1).map_or(0, |p| unsafe { p.read_volatile() })
+        self.state_bytes(address, 1).map_or(0, |p| unsafe { p.read_volatile() })
     }
 
     /// Adds `bits` to the states of bytes that may be written.
-    pub(crate) fn written(&self, start: usize, len: usize) {
+    pub(crate) fn mark_written(&self, start: usize, len: usize) {
         for a in start..start + len {
-            if let Some(p) = self.at(a, 1) {
+            if let Some(p) = self.state_bytes(a, 1) {
                 // SAFETY: as above.
-                unsafe { p.write_volatile(p.read_volatile() | READABLE) };
+                unsafe { p.write_volatile(p.read_volatile() | READABLE_BIT) };
             }
         }
     }
 
     /// Marks all bytes of a range as written; whose they are stays.
-    fn fill(&self, start: usize, len: usize) {
-        let Some(p) = self.at(start, len) else { return };
+    fn mark_readable(&self, start: usize, len: usize) {
+        let Some(p) = self.state_bytes(start, len) else { return };
         for i in 0..len {
             // SAFETY: the mapping has a state byte for each byte of the window.
-            unsafe { p.add(i).write(p.add(i).read() | WRITABLE | READABLE) };
+            unsafe { p.add(i).write(p.add(i).read() | WRITABLE_BIT | READABLE_BIT) };
         }
     }
 
     /// What may be read at `src` may be read at `dst`; whose the bytes are stays.
-    fn copy(&self, dst: usize, src: usize, len: usize) {
-        let (Some(d), Some(s)) = (self.at(dst, len), self.at(src, len)) else { return };
+    fn copy_states(&self, dst: usize, src: usize, len: usize) {
+        let (Some(d), Some(s)) = (self.state_bytes(dst, len), self.state_bytes(src, len)) else { return };
         let one = |i: usize| {
             // SAFETY: both ranges have states.
             unsafe { d.add(i).write(d.add(i).read() & ANY_DEVICE | s.add(i).read() & !ANY_DEVICE) };
@@ -129,7 +129,7 @@ impl Shadow {
 }
 
 /// Memory that reads as zero and takes no room until it is written.
-pub(super) fn reserve(len: usize) -> Result<usize, WindowError> {
+pub(super) fn reserve_zeroed(len: usize) -> Result<usize, WindowError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping.
     let p = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -146,63 +146,63 @@ pub(super) fn reserve(len: usize) -> Result<usize, WindowError> {
     Ok(p as usize)
 }
 
-/// Memory of `len` bytes begins to exist; `written` when its contents count as written.
-pub(crate) fn allocated(start: usize, len: usize, written: bool) {
+/// Memory of `len` bytes begins to exist; `mark_written` when its contents count as written.
+pub(crate) fn note_allocated(start: usize, len: usize, written: bool) {
     if let Some(s) = shadow() {
-        let written = written || !super::enabled().init;
-        s.set(start, len, ANY_DEVICE | if written { WRITABLE | READABLE } else { WRITABLE });
+        let written = written || !super::enabled_checks().init;
+        s.set_state(start, len, ANY_DEVICE | if written { WRITABLE_BIT | READABLE_BIT } else { WRITABLE_BIT });
     }
 }
 
 /// Memory of a device begins to exist, which kernels of others reach as its peers only.
-pub(crate) fn allocated_on(device: u32, start: usize, len: usize) {
+pub(crate) fn note_allocated_on(device: u32, start: usize, len: usize) {
     if let Some(s) = shadow() {
-        let read = if super::enabled().init { 0 } else { READABLE };
-        s.set(start, len, WRITABLE | read | device_bit(device));
+        let read = if super::enabled_checks().init { 0 } else { READABLE_BIT };
+        s.set_state(start, len, WRITABLE_BIT | read | device_bit(device));
     }
 }
 
 /// Constant memory begins to exist.
-pub(crate) fn constant(start: usize, len: usize) {
+pub(crate) fn note_constant(start: usize, len: usize) {
     if let Some(s) = shadow() {
-        s.set(start, len, READABLE | ANY_DEVICE);
+        s.set_state(start, len, READABLE_BIT | ANY_DEVICE);
     }
 }
 
 /// Memory ceases to exist.
-pub(crate) fn released(start: usize, len: usize) {
+pub(crate) fn note_released(start: usize, len: usize) {
     if let Some(s) = shadow() {
-        s.set(start, len, 0);
+        s.set_state(start, len, 0);
     }
 }
 
 /// The host (or an operation of the driver) has written to memory of the heap.
-pub(crate) fn filled(start: usize, len: usize) {
-    if super::enabled().init
+pub(crate) fn note_host_write(start: usize, len: usize) {
+    if super::enabled_checks().init
         && let Some(s) = shadow()
-        && s.window.heap().contains(start)
+        && s.window.heap_area().contains(start)
     {
-        s.fill(start, len);
+        s.mark_readable(start, len);
     }
 }
 
 /// The driver has copied memory: uninitialised bytes stay uninitialised.
-pub(crate) fn copied(dst: usize, src: usize, len: usize) {
-    if !super::enabled().init || len == 0 {
+pub(crate) fn note_copied(dst: usize, src: usize, len: usize) {
+    if !super::enabled_checks().init || len == 0 {
         return;
     }
     let Some(s) = shadow() else { return };
-    let heap: Area = s.window.heap();
+    let heap: WindowArea = s.window.heap_area();
     if heap.contains(dst) && heap.contains(src) {
-        s.copy(dst, src, len);
+        s.copy_states(dst, src, len);
     } else {
-        filled(dst, len);
+        note_host_write(dst, len);
     }
 }
 
 /// A block with `total` bytes of shared memory begins; all `committed` bytes of its slot are known.
 pub(crate) fn mark_shared_memory(shared: usize, total: usize) {
     if total > 0 {
-        allocated(shared, total, false);
+        note_allocated(shared, total, false);
     }
 }

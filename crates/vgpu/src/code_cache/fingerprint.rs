@@ -13,12 +13,12 @@ const OWN_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.
 const PARSER_SOURCES: &str = "../ptx/src";
 
 /// Files and folders with the sources, none of them twice.
-pub(super) fn sources(package: &Path) -> BTreeSet<PathBuf> {
+pub(super) fn source_files(package: &Path) -> BTreeSet<PathBuf> {
     let mut all: BTreeSet<PathBuf> = OWN_SOURCES.iter().map(|path| package.join(path)).collect();
     let mut named = BTreeSet::new();
-    for file in all.iter().flat_map(|path| files(path)) {
+    for file in all.iter().flat_map(|path| files_below(path)) {
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        named.extend(text.match_indices("crate::").flat_map(|(at, _)| module(package, &text[at + 7..])));
+        named.extend(text.match_indices("crate::").flat_map(|(at, _)| module_files(package, &text[at + 7..])));
     }
     named.retain(|path| !all.iter().any(|own| path.starts_with(own)));
     all.extend(named);
@@ -27,7 +27,7 @@ pub(super) fn sources(package: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// The file and the folder of the innermost module that a path of names leads to.
-fn module(package: &Path, path: &str) -> Vec<PathBuf> {
+fn module_files(package: &Path, path: &str) -> Vec<PathBuf> {
     let mut folder = package.join("src");
     let mut found = Vec::new();
     for name in path.split("::") {
@@ -46,15 +46,19 @@ fn module(package: &Path, path: &str) -> Vec<PathBuf> {
 }
 
 /// The files below a path in an order that is always the same.
-fn files(path: &Path) -> Vec<PathBuf> {
+fn files_below(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
     let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     inside.sort();
-    inside.iter().flat_map(|path| files(path)).filter(|file| file.extension().is_some_and(|e| e == "rs")).collect()
+    inside
+        .iter()
+        .flat_map(|path| files_below(path))
+        .filter(|file| file.extension().is_some_and(|e| e == "rs"))
+        .collect()
 }
 
 /// The hash in hexadecimal digits: of names and contents, not of places.
-pub(super) fn of(package: &Path) -> String {
+pub(super) fn source_fingerprint(package: &Path) -> String {
     let mut state = [0xcbf2_9ce4_8422_2325_u64, 0x9e37_79b9_7f4a_7c15];
     let mut add = |bytes: &[u8]| {
         for byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
@@ -62,8 +66,8 @@ pub(super) fn of(package: &Path) -> String {
             state[1] = (state[1].rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
         }
     };
-    for source in sources(package) {
-        for file in files(&source) {
+    for source in source_files(package) {
+        for file in files_below(&source) {
             add(file.strip_prefix(package).unwrap_or(&file).as_os_str().as_encoded_bytes());
             add(&std::fs::read(&file).unwrap_or_default());
         }

@@ -1,26 +1,26 @@
 //! Where the cache lies, how much it may hold, and the user whose it is.
 
 use crate::env;
-use rtcg_disk_cache::{Access, DiskCache, FolderState, SizeScope, user_folder};
+use rtcg_disk_cache::{DiskCache, FolderState, SizeScope, WriterTrust, user_folder};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the names of the cache's folders in the user's begin with; a version follows.
-const PREFIX: &str = "rtcg-code-";
+const FOLDER_PREFIX: &str = "rtcg-code-";
 /// The cache's own folder.
-pub(super) const NAME: &str = "rtcg-code-2";
+pub(super) const FOLDER_NAME: &str = "rtcg-code-2";
 /// What NVIDIA's driver keeps.
 const DEFAULT_LIMIT: u64 = 1 << 30;
 
 /// The cache that the environment asks for, which is read once: in `CUDA_CACHE_PATH`, else in the folder of the
 /// compiler's cache, up to `CUDA_CACHE_MAXSIZE` bytes.
-pub(super) fn from_environment() -> Option<&'static DiskCache> {
-    static CACHE: OnceLock<Option<DiskCache>> = OnceLock::new();
-    CACHE.get_or_init(|| Some(user_cache(folder()?, limit()))).as_ref()
+pub(super) fn cache_from_environment() -> Option<&'static DiskCache> {
+    static DISK_CACHE: OnceLock<Option<DiskCache>> = OnceLock::new();
+    DISK_CACHE.get_or_init(|| Some(user_cache(cache_folder()?, cache_limit_bytes()))).as_ref()
 }
 
-fn folder() -> Option<PathBuf> {
+fn cache_folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     let disabled = variable("CUDA_CACHE_DISABLE").is_some_and(|v| v != "0");
     // Who looks at the compiler wants it to run.
@@ -30,24 +30,29 @@ fn folder() -> Option<PathBuf> {
         return None;
     }
     let named = variable("CUDA_CACHE_PATH").or_else(|| variable("PYCUDA_CACHE_DIR"));
-    Some(named.map(PathBuf::from).or_else(|| user_folder("rtcg"))?.join(NAME))
+    Some(named.map(PathBuf::from).or_else(|| user_folder("rtcg"))?.join(FOLDER_NAME))
 }
 
-fn limit() -> u64 {
-    env::setting("CUDA_CACHE_MAXSIZE", "a number of bytes", |text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT)
+fn cache_limit_bytes() -> u64 {
+    env::env_setting("CUDA_CACHE_MAXSIZE", "a number of bytes", |text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT)
 }
 
 /// A cache of code that this user alone may write, since it is executed.
 pub(super) fn user_cache(folder: PathBuf, limit: u64) -> DiskCache {
     // SAFETY: asks for a number.
     let user = unsafe { libc::geteuid() };
-    DiskCache { folder, limit, access: Access::Private { user }, size_scope: SizeScope::AllVersions(PREFIX) }
+    DiskCache {
+        folder,
+        limit,
+        access: WriterTrust::Private { user },
+        size_scope: SizeScope::AllVersions(FOLDER_PREFIX),
+    }
 }
 
 /// Whether the folder is there and may be used; of one that may not the user is told once.
 pub(super) fn is_usable(cache: &DiskCache) -> bool {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    let state = cache.state();
+    let state = cache.folder_state();
     if state == FolderState::NotTrusted && !WARNED.swap(true, Ordering::Relaxed) {
         let folder = cache.folder.display();
         eprintln!(

@@ -2,12 +2,12 @@
 //! from the sources ([`super::fingerprint`]), so that it is the same in every program that was built from them, and
 //! nobody has to think of changing it.
 
-use crate::jit::store::{Key, KeyHasher};
+use crate::jit::cache_key::{CodeKey, KeyHasher};
 
 /// The version as a key.
-pub(super) fn key() -> Key {
+pub(super) fn generator_key() -> CodeKey {
     let parts = [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), cranelift_codegen::VERSION, rtcg_ptx::VERSION];
-    parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.field(part.as_bytes())).finish()
+    parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.hash_field(part.as_bytes())).finish_key()
 }
 
 #[cfg(test)]
@@ -31,12 +31,12 @@ mod tests {
     /// Changes a file of a copy of the sources, and says whether the version has changed by that.
     fn changes(top: &Path, file: &str) -> bool {
         let (package, path) = (top.join("vgpu"), top.join(file));
-        let before = fingerprint::of(&package);
+        let before = fingerprint::source_fingerprint(&package);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}\n// another line\n")).unwrap();
-        let changed = fingerprint::of(&package);
+        let changed = fingerprint::source_fingerprint(&package);
         std::fs::write(&path, text).unwrap();
-        assert_eq!(fingerprint::of(&package), before);
+        assert_eq!(fingerprint::source_fingerprint(&package), before);
         changed != before
     }
 
@@ -46,9 +46,9 @@ mod tests {
         let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
         copy(&here.join("src"), &top.join("vgpu/src"));
         copy(&here.join("../ptx/src"), &top.join("ptx/src"));
-        let own = fingerprint::of(here);
+        let own = fingerprint::source_fingerprint(here);
         assert!(env!("RTCG_CODE_GENERATOR").starts_with(&own), "the build script has not run again");
-        assert_eq!(fingerprint::of(&top.join("vgpu")), own);
+        assert_eq!(fingerprint::source_fingerprint(&top.join("vgpu")), own);
         for file in [
             "vgpu/src/jit/emit/ops/soft.rs",
             "vgpu/src/jit/runtime.rs",
@@ -65,8 +65,8 @@ mod tests {
             assert!(!changes(&top, file), "{file}");
         }
         std::fs::write(top.join("vgpu/src/jit/another.rs"), "").unwrap();
-        assert_ne!(fingerprint::of(&top.join("vgpu")), own, "a file more");
-        let sources: Vec<PathBuf> = fingerprint::sources(here).into_iter().collect();
+        assert_ne!(fingerprint::source_fingerprint(&top.join("vgpu")), own, "a file more");
+        let sources: Vec<PathBuf> = fingerprint::source_files(here).into_iter().collect();
         assert!(sources.iter().all(|path| path.exists()), "{sources:?}");
         std::fs::remove_dir_all(&top).unwrap();
     }

@@ -5,83 +5,83 @@
 //! files. Every program that was built from the same sources shares entries; processes that cache the same code
 //! write the same bytes. Other users must not write code that is executed here, so the cache is private.
 //!
-//! Only programs that enable the cache have it ([`enable`]): the drivers do.
+//! Only programs that enable the cache have it ([`enable_code_cache`]): the drivers do.
 
 #[cfg(test)]
 mod fingerprint;
 mod folder;
 mod generator_version;
 
-use crate::jit::store::{CodeStore, Key, ModuleCodeCache};
+use crate::jit::cache_key::{CodeKey, CodeStore, ModuleCodeCache};
 use rtcg_disk_cache::{DiskCache, SweepTrigger};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How files begin: what they are, in which form. Changes with the form of what is kept, as does
-/// [`folder::NAME`]; the version of the code generator is part of every key anyway.
-const MAGIC: &[u8; 8] = b"rtcgJIT2";
+/// [`folder::FOLDER_NAME`]; the version of the code generator is part of every key anyway.
+const FILE_MAGIC: &[u8; 8] = b"rtcgJIT2";
 /// What is written, key, checksum.
-const HEADER: usize = MAGIC.len() + size_of::<Key>() + size_of::<u64>();
+const HEADER_BYTES: usize = FILE_MAGIC.len() + size_of::<CodeKey>() + size_of::<u64>();
 
-static ENABLED: AtomicBool = AtomicBool::new(false);
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// Lets this process keep machine code on disk and take it from there, if the environment does not forbid it.
-pub fn enable() {
-    if !ENABLED.load(Ordering::Relaxed) {
-        ENABLED.store(true, Ordering::Relaxed);
+pub fn enable_code_cache() {
+    if !IS_ENABLED.load(Ordering::Relaxed) {
+        IS_ENABLED.store(true, Ordering::Relaxed);
     }
 }
 
 /// The folder of the cache; `None` when the environment wants none, or no folder is known. The environment is read once.
 pub fn directory() -> Option<PathBuf> {
-    folder::from_environment().map(|cache| cache.folder.clone())
+    folder::cache_from_environment().map(|cache| cache.folder.clone())
 }
 
 /// How code of a module whose text has this key is kept, if at all.
-pub(crate) fn module_cache(text: impl FnOnce() -> Key) -> Option<ModuleCodeCache> {
-    static GENERATOR: OnceLock<Key> = OnceLock::new();
-    if !ENABLED.load(Ordering::Relaxed) {
+pub(crate) fn module_cache(text: impl FnOnce() -> CodeKey) -> Option<ModuleCodeCache> {
+    static GENERATOR_KEY: OnceLock<CodeKey> = OnceLock::new();
+    if !IS_ENABLED.load(Ordering::Relaxed) {
         return None;
     }
-    let cache = folder::from_environment()?;
-    let generator = *GENERATOR.get_or_init(generator_version::key);
-    Some(ModuleCodeCache { store: Arc::new(Disk(cache.clone())), text: text(), generator })
+    let cache = folder::cache_from_environment()?;
+    let generator = *GENERATOR_KEY.get_or_init(generator_version::generator_key);
+    Some(ModuleCodeCache { store: Arc::new(DiskCodeStore(cache.clone())), text: text(), generator })
 }
 
 /// A file for each piece of machine code.
 #[derive(Debug)]
-struct Disk(DiskCache);
+struct DiskCodeStore(DiskCache);
 
-impl Disk {
-    fn path(&self, key: &Key) -> PathBuf {
-        self.0.path(key, "code")
+impl DiskCodeStore {
+    fn path(&self, key: &CodeKey) -> PathBuf {
+        self.0.path_of_key(key, "code")
     }
 }
 
-impl CodeStore for Disk {
-    fn get(&self, key: &Key) -> Option<Vec<u8>> {
+impl CodeStore for DiskCodeStore {
+    fn get_code(&self, key: &CodeKey) -> Option<Vec<u8>> {
         if !folder::is_usable(&self.0) {
             return None;
         }
         let path = self.path(key);
-        let mut bytes = self.0.read(&path)?;
-        let rest = bytes.strip_prefix(MAGIC)?.strip_prefix(key.as_slice())?;
+        let mut bytes = self.0.read_file(&path)?;
+        let rest = bytes.strip_prefix(FILE_MAGIC)?.strip_prefix(key.as_slice())?;
         let (sum, code) = rest.split_first_chunk()?;
         if checksum(code) != u64::from_le_bytes(*sum) {
             return None;
         }
         self.0.mark_used(&path);
-        bytes.drain(..HEADER);
+        bytes.drain(..HEADER_BYTES);
         Some(bytes)
     }
 
-    fn put(&self, key: &Key, bytes: &[u8]) {
-        static PACE: SweepTrigger = SweepTrigger::new();
-        let size = (HEADER + bytes.len()) as u64;
+    fn put_code(&self, key: &CodeKey, bytes: &[u8]) {
+        static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
+        let size = (HEADER_BYTES + bytes.len()) as u64;
         let sum = checksum(bytes).to_le_bytes();
-        if size <= self.0.limit && self.0.write(&self.path(key), &[MAGIC, key, &sum, bytes]).is_ok() {
-            self.0.sweep_if_due(size, &PACE);
+        if size <= self.0.limit && self.0.write_file(&self.path(key), &[FILE_MAGIC, key, &sum, bytes]).is_ok() {
+            self.0.sweep_if_due(size, &SWEEP_TRIGGER);
         }
     }
 }
@@ -115,8 +115,8 @@ mod tests {
             std::fs::create_dir(&path).unwrap();
             Folder(path)
         }
-        fn disk(&self) -> Disk {
-            Disk(folder::user_cache(self.0.join(folder::NAME), 1 << 20))
+        fn disk(&self) -> DiskCodeStore {
+            DiskCodeStore(folder::user_cache(self.0.join(folder::FOLDER_NAME), 1 << 20))
         }
     }
 
@@ -126,18 +126,18 @@ mod tests {
         }
     }
 
-    const KEY: Key = [7; 32];
+    const KEY: CodeKey = [7; 32];
 
     #[test]
     fn what_is_put_is_found() {
         let f = Folder::new("found");
         let disk = f.disk();
-        assert_eq!(disk.get(&KEY), None);
-        disk.put(&KEY, b"code");
-        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"code"[..]));
-        assert_eq!(disk.get(&[8; 32]), None);
-        disk.put(&KEY, b"other code");
-        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"other code"[..]));
+        assert_eq!(disk.get_code(&KEY), None);
+        disk.put_code(&KEY, b"code");
+        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"code"[..]));
+        assert_eq!(disk.get_code(&[8; 32]), None);
+        disk.put_code(&KEY, b"other code");
+        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"other code"[..]));
         let mode = std::fs::metadata(disk.path(&KEY)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(std::fs::metadata(&disk.0.folder).unwrap().permissions().mode() & 0o777, 0o700);
@@ -149,65 +149,65 @@ mod tests {
     fn corruption_is_a_miss_and_is_repaired() {
         let f = Folder::new("damage");
         let disk = f.disk();
-        disk.put(&KEY, b"some machine code");
+        disk.put_code(&KEY, b"some machine code");
         let good = std::fs::read(disk.path(&KEY)).unwrap();
         for len in 0..good.len() {
             std::fs::write(disk.path(&KEY), &good[..len]).unwrap();
-            assert_eq!(disk.get(&KEY), None, "cut to {len}");
+            assert_eq!(disk.get_code(&KEY), None, "cut to {len}");
         }
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
             std::fs::write(disk.path(&KEY), &bad).unwrap();
-            assert_eq!(disk.get(&KEY), None, "byte {at}");
+            assert_eq!(disk.get_code(&KEY), None, "byte {at}");
         }
         std::fs::write(disk.path(&KEY), [&good[..], b"\0"].concat()).unwrap();
-        assert_eq!(disk.get(&KEY), None, "a byte more");
-        disk.put(&KEY, b"some machine code");
-        assert_eq!(disk.get(&KEY).as_deref(), Some(&b"some machine code"[..]));
+        assert_eq!(disk.get_code(&KEY), None, "a byte more");
+        disk.put_code(&KEY, b"some machine code");
+        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"some machine code"[..]));
         let other = [9; 32];
         std::fs::create_dir_all(disk.path(&other).parent().unwrap()).unwrap();
         std::fs::copy(disk.path(&KEY), disk.path(&other)).unwrap();
-        assert_eq!(disk.get(&other), None, "code of another key");
+        assert_eq!(disk.get_code(&other), None, "code of another key");
     }
 
     #[test]
     fn what_others_can_write_is_not_read() {
         let f = Folder::new("others");
         let disk = f.disk();
-        disk.put(&KEY, b"code");
+        disk.put_code(&KEY, b"code");
         let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
         mode(&disk.path(&KEY), 0o666);
-        assert_eq!(disk.get(&KEY), None, "a file that others can write");
+        assert_eq!(disk.get_code(&KEY), None, "a file that others can write");
         mode(&disk.path(&KEY), 0o600);
-        assert!(disk.get(&KEY).is_some());
+        assert!(disk.get_code(&KEY).is_some());
         mode(&disk.0.folder, 0o777);
-        assert_eq!(disk.get(&KEY), None, "a folder that others can write");
-        disk.put(&[9; 32], b"code");
+        assert_eq!(disk.get_code(&KEY), None, "a folder that others can write");
+        disk.put_code(&[9; 32], b"code");
         assert!(!disk.path(&[9; 32]).exists(), "code is kept in a folder that others can write");
         mode(&disk.0.folder, 0o700);
-        assert!(disk.get(&KEY).is_some());
+        assert!(disk.get_code(&KEY).is_some());
         let aside = f.0.join("aside");
         std::fs::rename(disk.path(&KEY), &aside).unwrap();
         std::os::unix::fs::symlink(&aside, disk.path(&KEY)).unwrap();
-        assert_eq!(disk.get(&KEY), None, "a link");
+        assert_eq!(disk.get_code(&KEY), None, "a link");
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_none() {
         let f = Folder::new("none");
-        std::fs::write(f.0.join(folder::NAME), b"a file").unwrap();
+        std::fs::write(f.0.join(folder::FOLDER_NAME), b"a file").unwrap();
         let disk = f.disk();
-        disk.put(&KEY, b"code");
-        assert_eq!(disk.get(&KEY), None);
+        disk.put_code(&KEY, b"code");
+        assert_eq!(disk.get_code(&KEY), None);
     }
 
     #[test]
     fn what_is_larger_than_the_cache_is_not_cached() {
         let f = Folder::new("large");
-        let disk = Disk(DiskCache { limit: 100, ..f.disk().0 });
-        disk.put(&KEY, &[0; 100]);
-        assert_eq!(disk.get(&KEY), None);
+        let disk = DiskCodeStore(DiskCache { limit: 100, ..f.disk().0 });
+        disk.put_code(&KEY, &[0; 100]);
+        assert_eq!(disk.get_code(&KEY), None);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) struct Barrier {
 
 /// An arrival of a warp.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrival {
+pub(crate) struct WarpArrival {
     pub(crate) kind: u32,
     pub(crate) count: u32,
     pub(crate) arriving: u32,
@@ -36,15 +36,15 @@ pub(crate) struct Arrival {
     pub(crate) exited: u32,
 }
 
-impl Arrival {
+impl WarpArrival {
     /// All lanes that have not exited arrive, to wait for all threads of the block.
-    pub(crate) fn of_whole_warp(ctx: &WarpCtx) -> Arrival {
+    pub(crate) fn of_whole_warp(ctx: &WarpCtx) -> WarpArrival {
         let exited = (ctx.live & ctx.exited).count_ones();
         let arriving = ctx.live.count_ones() - exited;
-        Arrival { kind: BarrierKind::Sync as u32, count: 0, arriving, trues: 0, exited }
+        WarpArrival { kind: BarrierKind::Sync as u32, count: 0, arriving, trues: 0, exited }
     }
 
-    /// Whether this is [`Arrival::of_whole_warp`].
+    /// Whether this is [`WarpArrival::of_whole_warp`].
     pub(crate) fn is_of_whole_warp(&self, ctx: &WarpCtx) -> bool {
         let all = self.arriving + self.exited == ctx.live.count_ones();
         all && self.arriving > 0 && self.count == 0 && self.kind == BarrierKind::Sync as u32
@@ -57,7 +57,7 @@ impl Barrier {
     }
 
     /// Counts an arrival in.
-    pub(crate) fn arrive(&mut self, a: Arrival) {
+    pub(crate) fn count_arrival(&mut self, a: WarpArrival) {
         self.arrived += a.arriving;
         self.exited += a.exited;
         self.trues += a.trues;
@@ -69,7 +69,7 @@ impl Barrier {
 
     /// Whether all have come. `threads` and `finished` are of the block: all its threads, and
     /// those of warps that have ended.
-    pub(crate) fn complete(&self, threads: u32, finished: u32) -> bool {
+    pub(crate) fn is_complete(&self, threads: u32, finished: u32) -> bool {
         match self.expected {
             0 => self.arrived + self.exited + finished >= threads && self.arrived > 0,
             n => self.arrived >= n,
@@ -77,7 +77,7 @@ impl Barrier {
     }
 
     /// Result of the reduction over those that have arrived.
-    pub(crate) fn result(&self) -> u32 {
+    pub(crate) fn reduction_result(&self) -> u32 {
         match self.kind {
             k if k == BarrierKind::RedPopc as u32 => self.trues,
             k if k == BarrierKind::RedAnd as u32 => u32::from(self.trues == self.arrived),

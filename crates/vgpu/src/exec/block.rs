@@ -6,13 +6,13 @@
 //! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
 //! other. What they share is therefore in cells ([`BlockState`]) and no code holds a mutable reference.
 
-use super::barrier::{Arrival, Barrier, N_BARRIERS};
+use super::barrier::{Barrier, N_BARRIERS, WarpArrival};
 use super::calls;
-use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, Guard, Pause, Warp};
-use super::job::{Job, set_local};
-use super::memory_slots::{self, Slot};
+use super::fiber::{Fiber, FiberGuard, FiberInfo, FiberResult, FiberSwitch, PauseReason, Warp};
+use super::job::{GridJob, set_local_memory};
+use super::memory_slots::{self, MemorySlot};
 use super::report;
-use super::whole_warps::{Arrived, WholeWarps};
+use super::whole_warps::{ArrivalResult, WholeWarps};
 use super::worker::Worker;
 use crate::check;
 use crate::check::race::RaceDetector;
@@ -23,7 +23,7 @@ use std::sync::PoisonError;
 /// Rounds in which all runnable warps only yielded, before other blocks are resumed.
 const IDLE_ROUNDS: u32 = 4;
 
-/// What [`Block::step`] ended with.
+/// What [`Block::run_until_blocked`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockStep {
     /// Every warp has ended.
@@ -55,14 +55,14 @@ struct BlockState {
     /// A warp has handed over since the scheduler last looked.
     handed_over: Cell<bool>,
     /// Of the thread that runs the block.
-    guard: Cell<*const Guard>,
+    guard: Cell<*const FiberGuard>,
     /// Which warps can run, and the barriers at which lanes are not counted.
     whole: WholeWarps,
     barriers: [Cell<Barrier>; N_BARRIERS],
     /// Of each warp its fiber.
     fibers: [Cell<*const FiberInfo>; 32],
     /// Alive as long as the block.
-    job: *const Job<'static>,
+    job: *const GridJob<'static>,
     /// Number of the block in the grid.
     number: Cell<u32>,
     /// Compiled code holds pointers to the elements.
@@ -77,7 +77,7 @@ pub(crate) mod offsets {
 
     pub(crate) const ROUND_AT: usize = offset_of!(BlockState, whole.round_at);
     pub(crate) const ROUND_LEFT: usize = offset_of!(BlockState, whole.round_left);
-    pub(crate) const GUARD: usize = offset_of!(BlockState, guard);
+    pub(crate) const GUARD_OFFSET: usize = offset_of!(BlockState, guard);
 }
 
 /// The warps of a block, their fibers and the memory they hold.
@@ -85,19 +85,19 @@ pub(crate) struct Block {
     core: Box<BlockState>,
     /// One per warp; each lives on from block to block.
     fibers: Vec<Fiber>,
-    locals: Vec<Slot>,
-    shared: Option<Slot>,
+    locals: Vec<MemorySlot>,
+    shared: Option<MemorySlot>,
 }
 
 impl BlockState {
-    fn new(job: &Job<'_>, worker: u32) -> BlockState {
+    fn new(job: &GridJob<'_>, worker: u32) -> BlockState {
         BlockState {
             threads: job.threads,
             finished: Cell::new(0),
             direct_handoff: !job.is_random(),
             handed_over: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
-            whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled().sync),
+            whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled_checks().sync),
             fibers: [const { Cell::new(std::ptr::null()) }; 32],
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
@@ -106,21 +106,21 @@ impl BlockState {
         }
     }
 
-    fn reset(&self) {
+    fn reset_for_block(&self) {
         self.finished.set(0);
-        self.counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
-        self.whole.reset();
+        self.lane_counted_barriers().for_each(|id| self.barriers[id].set(Barrier::new()));
+        self.whole.reset_for_block();
     }
 
-    fn counted_barriers(&self) -> impl Iterator<Item = usize> {
-        let counted = self.whole.counted();
+    fn lane_counted_barriers(&self) -> impl Iterator<Item = usize> {
+        let counted = self.whole.lane_counted_barriers();
         (0..N_BARRIERS).take_while(move |id| counted >> id != 0).filter(move |id| counted >> id & 1 != 0)
     }
 
     /// The fiber of the next warp after number `warp` that can run.
     #[inline(always)]
-    fn next(&self, warp: u32) -> Option<*const FiberInfo> {
-        let runnable = self.whole.runnable();
+    fn next_runnable_fiber(&self, warp: u32) -> Option<*const FiberInfo> {
+        let runnable = self.whole.runnable_warps();
         if runnable == 0 {
             return None;
         }
@@ -135,15 +135,15 @@ impl BlockState {
     /// # Safety
     /// Must be called on the fiber of `warp`, which is one of this block.
     #[inline(always)]
-    unsafe fn yield_to_next_warp(&self, warp: *mut Warp, why: Pause) {
+    unsafe fn yield_to_next_warp(&self, warp: *mut Warp, why: PauseReason) {
         // SAFETY: fibers of runnable warps are alive and suspended, and the scheduler has set the guard.
         unsafe {
-            match self.next((*warp).ctx.warp_id) {
+            match self.next_runnable_fiber((*warp).ctx.warp_id) {
                 Some(next) if self.direct_handoff => {
                     self.handed_over.set(true);
                     (*warp).switch_to(next, self.guard.get());
                 }
-                _ => (*warp).pause(why),
+                _ => (*warp).pause_warp(why),
             }
         }
     }
@@ -164,9 +164,9 @@ impl BlockState {
                 guard.current.set(ring.next);
                 return FiberSwitch { from: ring.resume_sp, to: ring.next_resume_sp.get() };
             }
-            let Some(next) = self.next((*warp).ctx.warp_id) else {
-                wait(warp);
-                return FiberSwitch::NONE;
+            let Some(next) = self.next_runnable_fiber((*warp).ctx.warp_id) else {
+                wait_for_barrier(warp);
+                return FiberSwitch::NO_SWITCH;
             };
             guard.current.set(next);
             FiberSwitch { from: ring.resume_sp, to: (*(*next).resume_sp).get() }
@@ -176,14 +176,14 @@ impl BlockState {
     /// Reports a barrier for all threads at which warps arrive without lanes that have ended. (Whole
     /// warps that have ended are not missed: the barrier is for those that have not.)
     fn report_missing_threads(&self, id: usize, b: &Barrier) {
-        if b.expected == 0 && b.exited > 0 && check::enabled().sync {
+        if b.expected == 0 && b.exited > 0 && check::enabled_checks().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
             unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
         }
     }
 
     /// Tells those who look for races, with the names of this block.
-    fn with_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
+    fn with_block_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
         // SAFETY: the job outlives its blocks.
         if let Some(race) = unsafe { &(*self.job).race } {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,28 +192,28 @@ impl BlockState {
     }
 
     /// Lets the warps that wait at barrier `id` go on.
-    fn release(&self, id: usize) {
+    fn release_barrier(&self, id: usize) {
         let b = self.barriers[id].replace(Barrier::new());
-        self.whole.completed(id);
-        self.whole.wake(b.waiting);
+        self.whole.finish_counting_lanes(id);
+        self.whole.make_runnable(b.waiting);
         // Nobody reads the result of a barrier that only synchronises.
         let mut waiting = if b.kind == BarrierKind::Sync as u32 { 0 } else { b.waiting };
         while waiting != 0 {
             let warp = self.warps[waiting.trailing_zeros() as usize].get();
             // SAFETY: the warp is suspended; nobody holds a reference to it.
-            unsafe { (*warp).barrier_result = b.result() };
+            unsafe { (*warp).barrier_result = b.reduction_result() };
             waiting &= waiting - 1;
         }
     }
 
     /// Counts the lanes of the whole warps that wait at barrier `id`, and those that arrive from here on.
-    fn count_lanes(&self, id: usize) {
-        let mut waiting = self.whole.count(id);
+    fn count_lanes_at_barrier(&self, id: usize) {
+        let mut waiting = self.whole.start_counting_lanes(id);
         while waiting != 0 {
             // SAFETY: the warp is suspended; nobody holds a reference to it.
             let ctx = unsafe { &(*self.warps[waiting.trailing_zeros() as usize].get()).ctx };
             let mut b = self.barriers[id].get();
-            b.arrive(Arrival::of_whole_warp(ctx));
+            b.count_arrival(WarpArrival::of_whole_warp(ctx));
             b.waiting |= waiting & waiting.wrapping_neg();
             self.barriers[id].set(b);
             waiting &= waiting - 1;
@@ -221,26 +221,26 @@ impl BlockState {
     }
 
     /// A warp arrives at barrier `id`: the reduction's result when it need not wait.
-    fn arrive(&self, warp: u32, id: usize, arrival: Arrival) -> Option<u32> {
-        self.count_lanes(id);
+    fn arrive_at_barrier(&self, warp: u32, id: usize, arrival: WarpArrival) -> Option<u32> {
+        self.count_lanes_at_barrier(id);
         // SAFETY: the warps of a block run one at a time, and nothing below looks at the barrier by another way
         // while this reference is in use.
         let b = unsafe { &mut *self.barriers[id].as_ptr() };
-        b.arrive(arrival);
-        self.with_race_detector(|race, resident, block| race.arrive(resident, block, warp, id));
-        if b.complete(self.threads, self.finished.get()) {
+        b.count_arrival(arrival);
+        self.with_block_race_detector(|race, resident, block| race.arrive_at_barrier(resident, block, warp, id));
+        if b.is_complete(self.threads, self.finished.get()) {
             self.report_missing_threads(id, b);
             let waits = arrival.kind != BarrierKind::Arrive as u32;
             let waiting = b.waiting | if waits { 1 << warp } else { 0 };
-            let result = b.result();
-            self.with_race_detector(|race, resident, block| race.complete(resident, block, waiting, id));
-            self.release(id);
+            let result = b.reduction_result();
+            self.with_block_race_detector(|race, resident, block| race.complete_barrier(resident, block, waiting, id));
+            self.release_barrier(id);
             return Some(result);
         }
         let waits = arrival.kind != BarrierKind::Arrive as u32;
         if waits {
             b.waiting |= 1 << warp;
-            self.whole.suspend(1 << warp);
+            self.whole.make_waiting(1 << warp);
         }
         if waits { None } else { Some(0) }
     }
@@ -248,13 +248,15 @@ impl BlockState {
     /// Warp `i`, with `live` threads, has ended.
     fn finish_warp(&self, i: usize, live: u32) {
         self.finished.set(self.finished.get() + live);
-        self.whole.finish(1 << i);
-        for id in self.counted_barriers() {
+        self.whole.finish_warp(1 << i);
+        for id in self.lane_counted_barriers() {
             let b = self.barriers[id].get();
-            if b.waiting != 0 && b.complete(self.threads, self.finished.get()) {
+            if b.waiting != 0 && b.is_complete(self.threads, self.finished.get()) {
                 self.report_missing_threads(id, &b);
-                self.with_race_detector(|race, resident, block| race.complete(resident, block, b.waiting, id));
-                self.release(id);
+                self.with_block_race_detector(|race, resident, block| {
+                    race.complete_barrier(resident, block, b.waiting, id)
+                });
+                self.release_barrier(id);
             }
         }
     }
@@ -263,32 +265,32 @@ impl BlockState {
 impl Block {
     /// Makes the state for blocks of `job`; no block is in it yet. `None` when the job was stopped
     /// for lack of memory.
-    pub(crate) fn new(job: &Job<'_>, worker: &mut Worker, shared: Option<Slot>) -> Option<Block> {
+    pub(crate) fn new(job: &GridJob<'_>, worker: &mut Worker, shared: Option<MemorySlot>) -> Option<Block> {
         let n = job.n_warps as usize;
         let core = Box::new(BlockState::new(job, worker.index));
         let mut block = Block { core, fibers: Vec::with_capacity(n), locals: Vec::new(), shared };
         if (0..n).all(|i| block.add_warp(job, worker, i)) {
             return Some(block);
         }
-        block.retire(worker);
+        block.retire_block(worker);
         None
     }
 
-    fn add_warp(&mut self, job: &Job<'_>, worker: &mut Worker, i: usize) -> bool {
-        let Some(local) = job.take_local() else { return false };
+    fn add_warp(&mut self, job: &GridJob<'_>, worker: &mut Worker, i: usize) -> bool {
+        let Some(local) = job.take_local_memory() else { return false };
         self.locals.extend(local);
-        let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
+        let Some(stack) = worker.stacks.take_stack(job.stack_bytes()) else {
             job.fail_memory("the stacks of a block's warps");
             return false;
         };
         let core: *const BlockState = &raw const *self.core;
         let warp = self.core.warps[i].get();
         // SAFETY: no fiber runs this warp yet. The core is boxed and outlives the fibers
-        // (`retire` ends them first), and `run_warp` owns nothing.
+        // (`retire_block` ends them first), and `run_warp` owns nothing.
         unsafe {
             job.place_warp(&mut *warp, i as u32);
             let ctx = &mut (*warp).ctx;
-            set_local(ctx, local);
+            set_local_memory(ctx, local);
             ctx.block = core.cast_mut().cast();
             if let Some(s) = self.shared {
                 ctx.shared = s.start as *mut u8;
@@ -304,10 +306,10 @@ impl Block {
     }
 
     /// Starts block number `number`. The last one must have ended.
-    pub(crate) fn start(&mut self, job: &Job<'_>, number: u64) {
-        let ctaid = job.ctaid(number);
+    pub(crate) fn start_block(&mut self, job: &GridJob<'_>, number: u64) {
+        let ctaid = job.block_index_of(number);
         self.core.number.set(job.block_number(ctaid));
-        self.core.reset();
+        self.core.reset_for_block();
         if let Some(s) = self.shared {
             job.init_shared_memory(s.start);
         }
@@ -320,19 +322,19 @@ impl Block {
     }
 
     /// Runs the block's warps round-robin until it ends, is stopped, or can only wait for others.
-    pub(crate) fn step(&mut self, job: &Job<'_>) -> BlockStep {
+    pub(crate) fn run_until_blocked(&mut self, job: &GridJob<'_>) -> BlockStep {
         // SAFETY: a thread's guard lives as long as the thread.
-        let guard = unsafe { &*Guard::of_thread() };
+        let guard = unsafe { &*FiberGuard::of_current_thread() };
         if job.is_random() {
             return self.run_random_warps(job, guard);
         }
         self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
-            if self.core.whole.runnable() == 0 {
-                return self.idle_result(job);
+            if self.core.whole.runnable_warps() == 0 {
+                return self.blocked_step_result(job);
             }
-            match self.run_round(job, guard) {
+            match self.run_warps_once(job, guard) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
                 None => return BlockStep::Stopped,
@@ -345,24 +347,24 @@ impl Block {
 
     /// Gives every runnable warp a time slice. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn run_round(&mut self, job: &Job<'_>, guard: &Guard) -> Option<bool> {
+    fn run_warps_once(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> Option<bool> {
         let mut progress = false;
-        let mut turn = self.core.whole.runnable();
+        let mut turn = self.core.whole.runnable_warps();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
             progress |= self.resume_warp(i, job, guard)? != WarpStep::Spinning;
             // Others may have run within the time slice of this one.
             turn &= turn - 1;
-            turn &= self.core.whole.runnable();
+            turn &= self.core.whole.runnable_warps();
         }
-        if job.stopped() { None } else { Some(progress) }
+        if job.is_stopped() { None } else { Some(progress) }
     }
 
     /// Lets warp `i` run until it gives way. `None` when the job is stopped.
     // Inlined, so that between two switches of stacks there is no call that has not returned: the
     // processor predicts where `barrier` returns to by the last call, which was that of the warp before.
     #[inline(always)]
-    fn resume_warp(&mut self, i: usize, job: &Job<'_>, guard: &Guard) -> Option<WarpStep> {
+    fn resume_warp(&mut self, i: usize, job: &GridJob<'_>, guard: &FiberGuard) -> Option<WarpStep> {
         let (ran, last) = self.fibers[i].resume_chain(guard);
         let moved = self.core.handed_over.replace(false);
         match ran {
@@ -374,7 +376,7 @@ impl Block {
             FiberResult::Signal(info) => {
                 // SAFETY: the fiber, which is one of this block, has ended.
                 let warp = unsafe { &*(*last).warp };
-                job.fail(report::of_signal(job, warp, info));
+                job.fail_with_fault(report::signal_fault(job, warp, info));
                 return None;
             }
         }
@@ -382,14 +384,14 @@ impl Block {
     }
 
     /// Lets warps run at random for a while.
-    fn run_random_warps(&mut self, job: &Job<'_>, guard: &Guard) -> BlockStep {
+    fn run_random_warps(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> BlockStep {
         let (mut moved, mut waits) = (false, false);
-        for _ in 0..1 + job.random() % (2 * self.fibers.len() as u64) {
-            let runnable = self.core.whole.runnable();
+        for _ in 0..1 + job.next_random() % (2 * self.fibers.len() as u64) {
+            let runnable = self.core.whole.runnable_warps();
             if runnable == 0 {
-                return self.idle_result(job);
+                return self.blocked_step_result(job);
             }
-            let n = job.random() % u64::from(runnable.count_ones());
+            let n = job.next_random() % u64::from(runnable.count_ones());
             let i = (0..32).filter(|i| runnable >> i & 1 != 0).nth(n as usize).unwrap_or(0);
             match self.resume_warp(i, job, guard) {
                 Some(WarpStep::Spinning) => waits = true,
@@ -399,35 +401,35 @@ impl Block {
             }
         }
         match () {
-            () if job.stopped() => BlockStep::Stopped,
-            () if self.core.whole.runnable() == 0 => self.idle_result(job),
+            () if job.is_stopped() => BlockStep::Stopped,
+            () if self.core.whole.runnable_warps() == 0 => self.blocked_step_result(job),
             () => BlockStep::Yielded { progress: moved || !waits },
         }
     }
 
     /// No warp can run: the block has ended, or its warps wait for what cannot come.
-    fn idle_result(&self, job: &Job<'_>) -> BlockStep {
+    fn blocked_step_result(&self, job: &GridJob<'_>) -> BlockStep {
         if self.core.finished.get() == self.core.threads {
             return BlockStep::Done;
         }
-        (0..N_BARRIERS).for_each(|id| self.core.count_lanes(id));
+        (0..N_BARRIERS).for_each(|id| self.core.count_lanes_at_barrier(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
         let stuck: Vec<(usize, Barrier)> = barriers.filter(|(_, b)| b.waiting != 0).collect();
         let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
         // SAFETY: all fibers of the block are suspended.
         let warp = unsafe { &*self.core.warps[first].get() };
-        job.fail(report::of_deadlock(job, warp, &stuck, self.core.finished.get()));
+        job.fail_with_fault(report::deadlock_fault(job, warp, &stuck, self.core.finished.get()));
         BlockStep::Stopped
     }
 
     /// Ends all fibers and gives back what the block holds.
-    pub(crate) fn retire(mut self, worker: &mut Worker) {
+    pub(crate) fn retire_block(mut self, worker: &mut Worker) {
         for fiber in self.fibers.drain(..) {
-            worker.stacks.release(fiber.into_stack());
+            worker.stacks.release_stack(fiber.end_and_take_stack());
         }
-        self.locals.drain(..).for_each(|s| memory_slots::LOCAL.release(s));
+        self.locals.drain(..).for_each(|s| memory_slots::LOCAL_SLOTS.release_slot(s));
         if let Some(s) = self.shared.take() {
-            memory_slots::SHARED.release(s);
+            memory_slots::SHARED_SLOTS.release_slot(s);
         }
     }
 }
@@ -446,7 +448,7 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
             entry(&raw mut (*warp).ctx);
             (*warp).ctx.local_sp = local;
             (*core).finish_warp((*warp).ctx.warp_id as usize, (*warp).ctx.live.count_ones());
-            (*core).yield_to_next_warp(warp, Pause::Finished);
+            (*core).yield_to_next_warp(warp, PauseReason::Finished);
         }
     }
 }
@@ -457,16 +459,16 @@ unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
 /// # Safety
 /// As [`barrier`].
 #[inline(always)]
-pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> FiberSwitch {
+pub(crate) unsafe fn arrive_all_lanes(warp: *mut Warp, id: u32) -> FiberSwitch {
     // SAFETY: as for `barrier`.
     unsafe {
         let core = &*(*warp).ctx.block.cast::<BlockState>();
-        match core.whole.arrive((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
-            Arrived::Last => {}
-            Arrived::Waits => return core.switch_to(warp),
-            Arrived::Counted => count_in(warp, id),
+        match core.whole.arrive_at_barrier((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
+            ArrivalResult::Last => {}
+            ArrivalResult::Waits => return core.switch_to(warp),
+            ArrivalResult::Counted => count_warp_lanes(warp, id),
         }
-        FiberSwitch::NONE
+        FiberSwitch::NO_SWITCH
     }
 }
 
@@ -476,9 +478,9 @@ pub(crate) unsafe fn arrive_all(warp: *mut Warp, id: u32) -> FiberSwitch {
 /// As [`BlockState::yield_to_next_warp`].
 #[cold]
 #[inline(never)]
-unsafe fn wait(warp: *mut Warp) {
+unsafe fn wait_for_barrier(warp: *mut Warp) {
     // SAFETY: passed on.
-    unsafe { (*warp).pause(Pause::Barrier) };
+    unsafe { (*warp).pause_warp(PauseReason::Barrier) };
 }
 
 /// A whole warp arrives where lanes are counted, and waits if need be.
@@ -487,9 +489,9 @@ unsafe fn wait(warp: *mut Warp) {
 /// As [`barrier`].
 #[cold]
 #[inline(never)]
-unsafe fn count_in(warp: *mut Warp, id: u32) {
+unsafe fn count_warp_lanes(warp: *mut Warp, id: u32) {
     // SAFETY: passed on.
-    unsafe { barrier_of_lanes(warp, id, Arrival::of_whole_warp(&(*warp).ctx)) };
+    unsafe { barrier_of_lanes(warp, id, WarpArrival::of_whole_warp(&(*warp).ctx)) };
 }
 
 /// The runtime's side of `bar`: arrives and waits if need be.
@@ -498,12 +500,12 @@ unsafe fn count_in(warp: *mut Warp, id: u32) {
 /// Must be called on the fiber of `warp`, whose block is a [`Block`].
 // Inlined for the same reason as `Block::resume_warp`.
 #[inline(always)]
-pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> u32 {
+pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {
         arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
         if arrival.is_of_whole_warp(&(*warp).ctx) {
-            arrive_all(warp, id).perform();
+            arrive_all_lanes(warp, id).switch_stacks();
             return 0;
         }
         barrier_of_lanes(warp, id, arrival)
@@ -515,15 +517,15 @@ pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: Arrival) -> 
 /// # Safety
 /// As [`barrier`].
 #[inline(always)]
-unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: Arrival) -> u32 {
+unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: WarpArrival) -> u32 {
     // SAFETY: as for `barrier`.
     unsafe {
         let number = (*warp).ctx.warp_id;
         let core = (*warp).ctx.block.cast::<BlockState>();
-        if let Some(result) = (*core).arrive(number, id as usize % N_BARRIERS, arrival) {
+        if let Some(result) = (*core).arrive_at_barrier(number, id as usize % N_BARRIERS, arrival) {
             return result;
         }
-        (*core).yield_to_next_warp(warp, Pause::Barrier);
+        (*core).yield_to_next_warp(warp, PauseReason::Barrier);
         (*warp).barrier_result
     }
 }

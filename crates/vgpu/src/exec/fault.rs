@@ -36,7 +36,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// The CUDA result code of this fault.
-    pub fn code(self) -> i32 {
+    pub fn result_code(self) -> i32 {
         match self {
             FaultKind::Trap | FaultKind::Breakpoint => codes::LAUNCH_FAILED,
             FaultKind::IllegalAddress => codes::ILLEGAL_ADDRESS,

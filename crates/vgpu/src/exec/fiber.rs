@@ -1,7 +1,7 @@
 //! Fibers: a warp (or a sequence of warps) on a stack of its own, left and re-entered by
 //! switching stacks, abandoned when it faults.
 //!
-//! Establishes: while a fiber runs, this thread's [`Guard`] says which one it is and whose code it
+//! Establishes: while a fiber runs, this thread's [`FiberGuard`] says which one it is and whose code it
 //! executes, so that the signal handler can end it. Everything on a fiber's stack is plain data:
 //! compiled code, and runtime functions that own nothing when they switch away for good. So a
 //! fiber is abandoned by forgetting its stack's contents.
@@ -16,7 +16,7 @@ use std::ptr::null;
 /// Why a fiber gave up control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Pause {
+pub(crate) enum PauseReason {
     /// It waits at a barrier; the barrier's release makes its warp runnable.
     Barrier,
     /// It lets others run.
@@ -31,11 +31,11 @@ pub(crate) enum Pause {
     Terminated,
     /// Its body has returned; it will not go on.
     Done,
-    /// A signal has ended it; [`Guard::signal`] has the details.
+    /// A signal has ended it; [`FiberGuard::signal`] has the details.
     Signal,
 }
 
-/// What [`Fiber::resume`] reports.
+/// What [`Fiber::resume_fiber`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FiberResult {
     Done,
@@ -70,9 +70,9 @@ pub(crate) struct SignalInfo {
 #[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
-    pub(crate) ring: Ring,
+    pub(crate) ring: RunnableRing,
     /// The job, for reports and for its stop flag.
-    pub(crate) job: *const super::job::Job<'static>,
+    pub(crate) job: *const super::job::GridJob<'static>,
     /// The fiber that runs it; set when that is made.
     pub(crate) fiber: *const FiberInfo,
     /// The thread is the launch's caller, who answers when the launch is asked.
@@ -95,7 +95,7 @@ pub(crate) struct Warp {
 ///
 /// The next warp's fiber goes on from what this one holds, not from what that one does: nothing need be looked up
 /// on the way from one stack to the next, which is as long as anything that waiting at barriers takes.
-pub(crate) struct Ring {
+pub(crate) struct RunnableRing {
     /// Where the next warp's fiber goes on, while it does not run.
     pub(crate) next_resume_sp: Cell<usize>,
     /// Where the warp before looks for the place at which this warp's fiber goes on.
@@ -105,10 +105,10 @@ pub(crate) struct Ring {
     pub(crate) next_bit: u32,
 }
 
-impl Ring {
+impl RunnableRing {
     /// Of a warp that is in no ring yet.
-    pub(crate) const fn new() -> Ring {
-        Ring { next_resume_sp: Cell::new(0), resume_sp: null(), next: null(), next_bit: 0 }
+    pub(crate) const fn new() -> RunnableRing {
+        RunnableRing { next_resume_sp: Cell::new(0), resume_sp: null(), next: null(), next_bit: 0 }
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct FiberInfo {
     /// Holds where the fiber goes on, while it does not run.
     pub(crate) resume_sp: *const Cell<usize>,
     /// Of the thread that made the fiber, which alone runs it.
-    thread: *const Guard,
+    thread: *const FiberGuard,
     pub(crate) warp: *mut Warp,
     pub(crate) program: *const Program,
     /// Addresses of the stack's guard.
@@ -129,7 +129,7 @@ pub(crate) struct FiberInfo {
 
 impl FiberInfo {
     /// Whether an address lies on the stack or in its guard.
-    pub(crate) fn on_stack(&self, address: usize) -> bool {
+    pub(crate) fn is_on_stack(&self, address: usize) -> bool {
         (self.guard.0..std::ptr::from_ref(self) as usize).contains(&address)
     }
     /// What holds where the fiber goes on.
@@ -144,7 +144,7 @@ impl FiberInfo {
     }
 }
 
-/// A change of fibers that is still to be made. The thread's [`Guard`] names the one that is to run.
+/// A change of fibers that is still to be made. The thread's [`FiberGuard`] names the one that is to run.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct FiberSwitch {
@@ -156,33 +156,33 @@ pub(crate) struct FiberSwitch {
 
 impl FiberSwitch {
     /// The fiber is not to be left.
-    pub(crate) const NONE: FiberSwitch = FiberSwitch { from: null(), to: 0 };
+    pub(crate) const NO_SWITCH: FiberSwitch = FiberSwitch { from: null(), to: 0 };
 
     /// Makes the change.
     ///
     /// # Safety
     /// Must be called on the fiber to be left; the other one is alive and does not run.
     #[inline(always)]
-    pub(crate) unsafe fn perform(self) {
+    pub(crate) unsafe fn switch_stacks(self) {
         if self.to != 0 {
             // SAFETY: the caller's contract.
-            unsafe { arch::switch((*self.from).as_ptr(), self.to, 0) };
+            unsafe { arch::switch_stacks((*self.from).as_ptr(), self.to, 0) };
         }
     }
 }
 
 /// The fiber that runs on this thread, and what the signal handler has seen of it.
-pub(crate) struct Guard {
-    /// Null outside [`Fiber::resume`].
+pub(crate) struct FiberGuard {
+    /// Null outside [`Fiber::resume_fiber`].
     pub(crate) current: Cell<*const FiberInfo>,
     /// Where the one who resumed the current fiber goes on.
     pub(crate) resumer_sp: Cell<usize>,
     pub(crate) signal: Cell<SignalInfo>,
 }
 
-impl Guard {
-    pub(crate) const fn new() -> Guard {
-        Guard {
+impl FiberGuard {
+    pub(crate) const fn new() -> FiberGuard {
+        FiberGuard {
             current: Cell::new(null()),
             resumer_sp: Cell::new(0),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
@@ -190,14 +190,14 @@ impl Guard {
     }
 
     /// This thread's.
-    pub(crate) fn of_thread() -> *const Guard {
-        GUARD.with(|g| &raw const *g)
+    pub(crate) fn of_current_thread() -> *const FiberGuard {
+        THREAD_GUARD.with(|g| &raw const *g)
     }
 }
 
 thread_local! {
     /// Read by the signal handler; no destructor and no lazy initialisation.
-    pub(crate) static GUARD: Guard = const { Guard::new() };
+    pub(crate) static THREAD_GUARD: FiberGuard = const { FiberGuard::new() };
 }
 
 /// A started or startable fiber.
@@ -211,14 +211,14 @@ pub(crate) struct Fiber {
 ///
 /// # Safety
 /// `info` points to the fiber's own information; called once, on its stack.
-unsafe extern "C" fn run(info: usize) -> ! {
+unsafe extern "C" fn run_fiber(info: usize) -> ! {
     let info = info as *const FiberInfo;
     // SAFETY: the information lives as long as the stack, and the caller of `Fiber::new` vouches for
     // what it holds. Nothing on this stack needs dropping.
     unsafe {
         ((*info).body)((*info).warp, (*info).data);
         loop {
-            arch::switch((*info).resume_sp().as_ptr(), (*info).resumer_sp(), Pause::Done as usize);
+            arch::switch_stacks((*info).resume_sp().as_ptr(), (*info).resumer_sp(), PauseReason::Done as usize);
         }
     }
 }
@@ -238,15 +238,23 @@ impl Fiber {
         body: unsafe fn(*mut Warp, *mut ()),
         data: *mut (),
     ) -> Fiber {
-        let top = (stack.top() - size_of::<FiberInfo>()) & !63;
+        let top = (stack.top_address() - size_of::<FiberInfo>()) & !63;
         let at = top as *mut FiberInfo;
         // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
         // for `warp`.
         unsafe {
-            (*resume_sp).set(arch::prepare_stack(top, run));
-            let guard = (stack.guard(), stack.bottom());
-            at.write(FiberInfo { resume_sp, thread: Guard::of_thread(), warp, program, guard, body, data });
-            (*warp).stack_bottom = stack.bottom();
+            (*resume_sp).set(arch::prepare_stack(top, run_fiber));
+            let guard = (stack.guard_address(), stack.bottom_address());
+            at.write(FiberInfo {
+                resume_sp,
+                thread: FiberGuard::of_current_thread(),
+                warp,
+                program,
+                guard,
+                body,
+                data,
+            });
+            (*warp).stack_bottom = stack.bottom_address();
             (*warp).fiber = at;
             (*warp).ring.resume_sp = resume_sp;
         }
@@ -255,44 +263,44 @@ impl Fiber {
 
     /// Runs the fiber until it pauses or ends. `guard` is this thread's, and that of the fiber.
     #[inline(always)]
-    pub(crate) fn resume(&mut self, guard: &Guard) -> FiberResult {
+    pub(crate) fn resume_fiber(&mut self, guard: &FiberGuard) -> FiberResult {
         self.resume_chain(guard).0
     }
 
     /// Runs the fiber, and those that it [hands over](Warp::switch_to) to, until one pauses or ends, which it is.
     #[inline(always)]
-    pub(crate) fn resume_chain(&mut self, guard: &Guard) -> (FiberResult, *const FiberInfo) {
+    pub(crate) fn resume_chain(&mut self, guard: &FiberGuard) -> (FiberResult, *const FiberInfo) {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
         // it goes on at its place, and it comes back by `resumer_sp` alone.
-        let why = unsafe { arch::switch(guard.resumer_sp.as_ptr(), (*info).resume_sp().get(), 0) };
+        let why = unsafe { arch::switch_stacks(guard.resumer_sp.as_ptr(), (*info).resume_sp().get(), 0) };
         let last = guard.current.replace(null());
-        const ALL: [Pause; 8] = [
-            Pause::Barrier,
-            Pause::Yield,
-            Pause::Preempt,
-            Pause::InterruptCheck,
-            Pause::Finished,
-            Pause::Terminated,
-            Pause::Done,
-            Pause::Signal,
+        const ALL_PAUSE_REASONS: [PauseReason; 8] = [
+            PauseReason::Barrier,
+            PauseReason::Yield,
+            PauseReason::Preempt,
+            PauseReason::InterruptCheck,
+            PauseReason::Finished,
+            PauseReason::Terminated,
+            PauseReason::Done,
+            PauseReason::Signal,
         ];
-        let ran = match ALL[why] {
-            Pause::Done | Pause::Finished => FiberResult::Done,
-            Pause::Signal => FiberResult::Signal(guard.signal.get()),
-            Pause::Barrier => FiberResult::AtBarrier,
-            Pause::Yield => FiberResult::Yielded,
-            Pause::Preempt => FiberResult::Preempted,
-            Pause::InterruptCheck => FiberResult::InterruptCheck,
-            Pause::Terminated => FiberResult::Terminated,
+        let ran = match ALL_PAUSE_REASONS[why] {
+            PauseReason::Done | PauseReason::Finished => FiberResult::Done,
+            PauseReason::Signal => FiberResult::Signal(guard.signal.get()),
+            PauseReason::Barrier => FiberResult::AtBarrier,
+            PauseReason::Yield => FiberResult::Yielded,
+            PauseReason::Preempt => FiberResult::Preempted,
+            PauseReason::InterruptCheck => FiberResult::InterruptCheck,
+            PauseReason::Terminated => FiberResult::Terminated,
         };
         (ran, last)
     }
 
     /// Ends the fiber wherever it is and gives its stack back: by the module's invariant nothing on
     /// it needs dropping.
-    pub(crate) fn into_stack(self) -> FiberStack {
+    pub(crate) fn end_and_take_stack(self) -> FiberStack {
         self.stack
     }
 }
@@ -303,20 +311,20 @@ impl Warp {
     /// # Safety
     /// Must be called on this warp's fiber.
     #[inline(always)]
-    pub(crate) unsafe fn pause(&self, why: Pause) {
+    pub(crate) unsafe fn pause_warp(&self, why: PauseReason) {
         let info = self.fiber;
         // SAFETY: on its own fiber, whose information was set when it was made; who resumed it waits.
-        unsafe { arch::switch((*info).resume_sp().as_ptr(), (*info).resumer_sp(), why as usize) };
+        unsafe { arch::switch_stacks((*info).resume_sp().as_ptr(), (*info).resumer_sp(), why as usize) };
     }
 
     /// Lets the launch's caller answer, if this is his thread.
     ///
     /// # Safety
-    /// As [`Warp::pause`].
+    /// As [`Warp::pause_warp`].
     pub(crate) unsafe fn pause_if_caller(&self) {
         if self.is_caller {
             // SAFETY: passed on.
-            unsafe { self.pause(Pause::InterruptCheck) }
+            unsafe { self.pause_warp(PauseReason::InterruptCheck) }
         }
     }
 
@@ -325,23 +333,23 @@ impl Warp {
     /// # Safety
     /// Must be called on this warp's fiber; `next` is another one that does not run, and `guard` is this thread's.
     #[inline(always)]
-    pub(crate) unsafe fn switch_to(&self, next: *const FiberInfo, guard: *const Guard) {
+    pub(crate) unsafe fn switch_to(&self, next: *const FiberInfo, guard: *const FiberGuard) {
         let info = self.fiber;
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
             (*guard).current.set(next);
-            arch::switch((*info).resume_sp().as_ptr(), (*next).resume_sp().get(), 0);
+            arch::switch_stacks((*info).resume_sp().as_ptr(), (*next).resume_sp().get(), 0);
         }
     }
 
     /// Gives up control for good.
     ///
     /// # Safety
-    /// As [`Warp::pause`], and the caller's frames must own nothing.
-    pub(crate) unsafe fn die(&self) -> ! {
+    /// As [`Warp::pause_warp`], and the caller's frames must own nothing.
+    pub(crate) unsafe fn leave_fiber(&self) -> ! {
         loop {
             // SAFETY: passed on. The scheduler never resumes a dead fiber.
-            unsafe { self.pause(Pause::Terminated) }
+            unsafe { self.pause_warp(PauseReason::Terminated) }
         }
     }
 }

@@ -10,23 +10,23 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How often a waiting thread asks.
-pub(crate) const TICK: Duration = Duration::from_millis(40);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
-static CHECK: OnceLock<fn() -> bool> = OnceLock::new();
+static INTERRUPT_CHECK: OnceLock<fn() -> bool> = OnceLock::new();
 
 thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
 
 /// Registers what says whether the call that waits on this thread is to be given up. The first
 /// one stays.
 pub fn set_interrupt_check(check: fn() -> bool) {
-    if CHECK.set(check).is_ok() {
+    if INTERRUPT_CHECK.set(check).is_ok() {
         super::watchdog::start_if_used();
     }
 }
 
 /// Whether the program has registered a check.
 pub(crate) fn has_check() -> bool {
-    CHECK.get().is_some()
+    INTERRUPT_CHECK.get().is_some()
 }
 
 /// Takes note that the calling thread belongs to the virtual GPU.
@@ -36,10 +36,10 @@ pub(crate) fn mark_internal_thread() {
 
 /// Whether the calling thread has an interrupt check.
 pub(crate) fn can_check_interrupt() -> bool {
-    CHECK.get().is_some() && !OURS.try_with(Cell::get).unwrap_or(true)
+    INTERRUPT_CHECK.get().is_some() && !OURS.try_with(Cell::get).unwrap_or(true)
 }
 
 /// Asks. Always false on threads of the virtual GPU.
-pub(crate) fn is_requested() -> bool {
-    can_check_interrupt() && CHECK.get().is_some_and(|check| check())
+pub(crate) fn is_interrupt_requested() -> bool {
+    can_check_interrupt() && INTERRUPT_CHECK.get().is_some_and(|check| check())
 }

@@ -1,7 +1,7 @@
 //! A running grid: what its workers share.
 
 use super::fault::{Fault, FaultKind};
-use super::fiber::{Ring, Warp};
+use super::fiber::{RunnableRing, Warp};
 use super::launch::CancelFlag;
 use super::memory_slots::{self, SlotPool};
 use super::program::Program;
@@ -34,17 +34,17 @@ pub struct LaunchConfig {
 
 impl LaunchConfig {
     /// Threads of a block.
-    pub fn threads(&self) -> u32 {
+    pub fn threads_per_block(&self) -> u32 {
         self.block.iter().product()
     }
     /// Blocks of the grid.
-    pub fn blocks(&self) -> u64 {
+    pub fn blocks_in_grid(&self) -> u64 {
         self.grid.iter().map(|&g| u64::from(g)).product()
     }
 }
 
 /// A grid in progress.
-pub(crate) struct Job<'a> {
+pub(crate) struct GridJob<'a> {
     pub(crate) program: &'a Program,
     pub(crate) shape: LaunchConfig,
     pub(crate) threads: u32,
@@ -79,13 +79,13 @@ pub(crate) struct Job<'a> {
 }
 
 // SAFETY: `params` is an address that only compiled code reads; the rest is `Sync` by itself.
-unsafe impl Sync for Job<'_> {}
+unsafe impl Sync for GridJob<'_> {}
 
 static NEXT_GRID: AtomicU64 = AtomicU64::new(1);
 
 /// The parameter buffer and the grid's synchronisation words; given back when dropped.
 pub(crate) struct ParamSlot {
-    slot: memory_slots::Slot,
+    slot: memory_slots::MemorySlot,
     bytes: usize,
 }
 
@@ -95,57 +95,57 @@ impl ParamSlot {
         let bytes = memory_slots::PARAM_BYTES + memory_slots::WORKSPACE_BYTES;
         let busy =
             || WindowError { what: "parameters of launches: all buffers are in use".into(), errno: libc::ENOMEM };
-        let slot = memory_slots::PARAMS.take(bytes)?.ok_or_else(busy)?;
+        let slot = memory_slots::PARAM_SLOTS.take_slot(bytes)?.ok_or_else(busy)?;
         let n = params.len().min(memory_slots::PARAM_BYTES);
         // SAFETY: the slot is committed for `bytes` and nobody else uses it.
         unsafe {
             std::ptr::copy_nonoverlapping(params.as_ptr(), slot.start as *mut u8, n);
             ((slot.start + memory_slots::PARAM_BYTES) as *mut u8).write_bytes(0, memory_slots::WORKSPACE_BYTES);
         }
-        shadow::released(slot.start, memory_slots::PARAM_BYTES);
-        shadow::constant(slot.start, n);
-        shadow::allocated(slot.start + memory_slots::PARAM_BYTES, memory_slots::WORKSPACE_BYTES, true);
+        shadow::note_released(slot.start, memory_slots::PARAM_BYTES);
+        shadow::note_constant(slot.start, n);
+        shadow::note_allocated(slot.start + memory_slots::PARAM_BYTES, memory_slots::WORKSPACE_BYTES, true);
         Ok(ParamSlot { slot, bytes: n })
     }
-    fn workspace(&self) -> u64 {
+    fn workspace_address(&self) -> u64 {
         (self.slot.start + memory_slots::PARAM_BYTES) as u64
     }
 }
 
 impl Drop for ParamSlot {
     fn drop(&mut self) {
-        memory_slots::PARAMS.release(self.slot);
+        memory_slots::PARAM_SLOTS.release_slot(self.slot);
     }
 }
 
-impl<'a> Job<'a> {
+impl<'a> GridJob<'a> {
     pub(crate) fn new(
         program: &'a Program,
         shape: LaunchConfig,
         params: &ParamSlot,
         n_workers: usize,
         cancel: &'a CancelFlag,
-    ) -> Job<'a> {
-        let threads = shape.threads();
-        let total = shape.blocks();
+    ) -> GridJob<'a> {
+        let threads = shape.threads_per_block();
+        let total = shape.blocks_in_grid();
         let seed = if program.random { schedule::next_seed() } else { None };
         let chunk = if program.suspends { 1 } else { (total / (16 * n_workers as u64)).clamp(1, 64) };
-        Job {
+        GridJob {
             program,
             shape,
             threads,
             n_warps: threads.div_ceil(WARP_LANES as u32),
-            tids: tid::tables(shape.block),
+            tids: tid::tid_tables(shape.block),
             params: params.slot.start,
             param_bytes: params.bytes,
             random: seed.map(|s| (s, AtomicU64::new(s))),
-            race: check::enabled().race.then(Mutex::default),
-            caller_only: schedule::current().is_ordered() || check::enabled().race,
-            is_ordered_schedule: schedule::current().is_ordered(),
-            workspace: if shape.cooperative { params.workspace() } else { 0 },
+            race: check::enabled_checks().race.then(Mutex::default),
+            caller_only: schedule::current_schedule().is_ordered() || check::enabled_checks().race,
+            is_ordered_schedule: schedule::current_schedule().is_ordered(),
+            workspace: if shape.cooperative { params.workspace_address() } else { 0 },
             grid_id: NEXT_GRID.fetch_add(1, Ordering::Relaxed),
             total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
-            stop: AtomicU32::new(stop::RUN),
+            stop: AtomicU32::new(stop::NOT_STOPPED),
             cancel,
             next: AtomicU64::new(0),
             total,
@@ -158,7 +158,7 @@ impl<'a> Job<'a> {
 
     /// Takes the next blocks; empty when there are none left or the job is stopped.
     pub(crate) fn take_blocks(&self) -> std::ops::Range<u64> {
-        if self.stopped() || self.next.load(Ordering::Relaxed) >= self.total {
+        if self.is_stopped() || self.next.load(Ordering::Relaxed) >= self.total {
             return 0..0;
         }
         let first = self.next.fetch_add(self.chunk, Ordering::Relaxed);
@@ -167,14 +167,14 @@ impl<'a> Job<'a> {
 
     /// Whether the last block is not taken yet.
     pub(crate) fn has_blocks(&self) -> bool {
-        !self.stopped() && self.next.load(Ordering::Relaxed) < self.total
+        !self.is_stopped() && self.next.load(Ordering::Relaxed) < self.total
     }
 
-    pub(crate) fn stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         stop::is_reason(self.stop.load(Ordering::Relaxed))
     }
 
-    /// Whether the caller of the launch is to [`check_interrupt`](Job::check_interrupt).
+    /// Whether the caller of the launch is to [`check_interrupt`](GridJob::check_interrupt).
     pub(crate) fn interrupt_check_requested(&self) -> bool {
         self.stop.load(Ordering::Relaxed) == stop::CHECK_INTERRUPT
     }
@@ -182,48 +182,53 @@ impl<'a> Job<'a> {
     /// Called by the launch's caller on his own stack: finds out whether to stop, and does it.
     #[cold]
     pub(crate) fn check_interrupt(&self) {
-        if interrupt::is_requested() {
-            self.cancel.interrupt();
-            stop::set(&self.stop, stop::INTERRUPTED);
+        if interrupt::is_interrupt_requested() {
+            self.cancel.interrupt_launches();
+            stop::set_stop_reason(&self.stop, stop::INTERRUPTED);
         }
         // Not if there is a reason to stop by now.
-        let _ = self.stop.compare_exchange(stop::CHECK_INTERRUPT, stop::RUN, Ordering::AcqRel, Ordering::Relaxed);
+        let _ =
+            self.stop.compare_exchange(stop::CHECK_INTERRUPT, stop::NOT_STOPPED, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Stops the job; the first fault wins.
-    pub(crate) fn fail(&self, fault: Fault) {
-        stop::set(&self.stop, stop::FAILED);
+    pub(crate) fn fail_with_fault(&self, fault: Fault) {
+        stop::set_stop_reason(&self.stop, stop::FAILED);
         // What goes wrong after a launch was stopped for another reason is of no interest: its
         // memory may be gone already.
         if self.stop.load(Ordering::Acquire) == stop::FAILED {
-            check::of_fault(check::enabled(), &fault);
+            check::record_fault_finding(check::enabled_checks(), &fault);
             self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
         }
     }
 
     /// Remembers where the first warp was that left because the launch was stopped from outside.
-    pub(crate) fn note_stopped(&self, warp: &Warp) {
+    pub(crate) fn note_first_stopped_warp(&self, warp: &Warp) {
         let why = self.stop.load(Ordering::Acquire);
         if why != stop::FAILED {
             let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.get_or_insert_with(|| report::of_stopped(self, warp, why));
+            slot.get_or_insert_with(|| report::stopped_fault(self, warp, why));
         }
     }
 
     /// How the launch has ended.
-    pub(crate) fn outcome(&self) -> Result<(), Fault> {
+    pub(crate) fn launch_outcome(&self) -> Result<(), Fault> {
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
         let why = self.stop.load(Ordering::Acquire);
         match fault {
             Some(fault) => Err(fault),
-            None if stop::is_reason(why) => Err(report::of_stopped_launch(&self.program.name, why)),
+            None if stop::is_reason(why) => Err(report::stopped_launch_fault(&self.program.name, why)),
             None => Ok(()),
         }
     }
 
     /// Stops the job because the system refused memory.
     pub(crate) fn fail_memory(&self, what: &str) {
-        self.fail(Fault::of_launch(FaultKind::OutOfMemory, &self.program.name, format!("out of memory for {what}")));
+        self.fail_with_fault(Fault::launch_fault(
+            FaultKind::OutOfMemory,
+            &self.program.name,
+            format!("out of memory for {what}"),
+        ));
     }
 
     /// Number of a block in the grid by its `%ctaid`.
@@ -232,7 +237,7 @@ impl<'a> Job<'a> {
         x.wrapping_add(gx.wrapping_mul(y.wrapping_add(gy.wrapping_mul(z))))
     }
 
-    /// The inverse of [`Job::block_number`].
+    /// The inverse of [`GridJob::block_number`].
     pub(crate) fn block_of_number(&self, n: u32) -> [u32; 3] {
         let [gx, gy, _] = self.shape.grid;
         [n % gx, n / gx % gy, n / gx / gy]
@@ -253,30 +258,30 @@ impl<'a> Job<'a> {
         shadow::mark_shared_memory(shared, self.total_shared as usize);
         if let Some(race) = &self.race {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
-            race.forget(shared as u64, u64::from(self.total_shared));
+            race.forget_range(shared as u64, u64::from(self.total_shared));
         }
         if self.is_ordered_schedule {
-            self.fill(shared, self.total_shared as usize);
+            self.fill_shared(shared, self.total_shared as usize);
         }
     }
 
-    fn fill(&self, start: usize, bytes: usize) {
-        let byte = self.random.as_ref().map_or(0, |(seed, _)| schedule::mix(*seed) as u8 | 1);
+    fn fill_shared(&self, start: usize, bytes: usize) {
+        let byte = self.random.as_ref().map_or(0, |(seed, _)| schedule::splitmix_finalizer(*seed) as u8 | 1);
         // SAFETY: the caller has just been given the range, and nobody else knows it.
         unsafe { (start as *mut u8).write_bytes(byte, bytes) };
     }
 
     /// The next random word; 0 when nothing is random.
-    pub(crate) fn random(&self) -> u64 {
+    pub(crate) fn next_random(&self) -> u64 {
         let Some((_, state)) = &self.random else { return 0 };
         let n = state.load(Ordering::Relaxed).wrapping_add(1);
         state.store(n, Ordering::Relaxed);
-        schedule::mix(n)
+        schedule::splitmix_finalizer(n)
     }
 
     /// `%ctaid` of block number `n`.
-    pub(crate) fn ctaid(&self, n: u64) -> [u32; 3] {
-        let n = self.random.as_ref().map_or(n, |(seed, _)| schedule::permuted(n, self.total, *seed));
+    pub(crate) fn block_index_of(&self, n: u64) -> [u32; 3] {
+        let n = self.random.as_ref().map_or(n, |(seed, _)| schedule::permuted_index(n, self.total, *seed));
         let [gx, gy, _] = self.shape.grid.map(u64::from);
         [(n % gx) as u32, (n / gx % gy) as u32, (n / gx / gy) as u32]
     }
@@ -309,7 +314,7 @@ impl<'a> Job<'a> {
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,
             },
-            ring: Ring::new(),
+            ring: RunnableRing::new(),
             job: std::ptr::from_ref(self).cast(),
             fiber: null(),
             is_caller: worker == 0,
@@ -339,12 +344,12 @@ impl<'a> Job<'a> {
         match self.cancel.stack_limit() {
             _ if !self.program.recursive => bounded,
             None => super::stack::UNBOUNDED_STACK_BYTES,
-            Some(limit) => super::stack::for_limit(limit).max(bounded),
+            Some(limit) => super::stack::stack_bytes_for_limit(limit).max(bounded),
         }
     }
 
     /// Local memory for a warp; `None` (after stopping the job) when there is none to be had.
-    pub(crate) fn take_local(&self) -> Option<Option<memory_slots::Slot>> {
+    pub(crate) fn take_local_memory(&self) -> Option<Option<memory_slots::MemorySlot>> {
         let p = self.program;
         if p.local_bytes_per_warp == 0 && !p.recursive {
             return Some(None);
@@ -355,17 +360,17 @@ impl<'a> Job<'a> {
             None => most,
             Some(limit) => (limit * WARP_LANES).max(p.local_bytes_per_warp as usize).min(most),
         };
-        self.take_slot(&memory_slots::LOCAL, bytes + STAGGER_MAX, "local memory").map(Some)
+        self.take_slot(&memory_slots::LOCAL_SLOTS, bytes + STAGGER_MAX, "local memory").map(Some)
     }
 
     /// Shared memory for a block. `Ok(None)` when it needs none.
-    pub(crate) fn take_shared(&self) -> Result<Option<memory_slots::Slot>, NoSharedMemory> {
+    pub(crate) fn take_shared_memory(&self) -> Result<Option<memory_slots::MemorySlot>, NoSharedMemory> {
         if self.total_shared == 0 {
             return Ok(None);
         }
-        match memory_slots::SHARED.take(self.total_shared as usize) {
+        match memory_slots::SHARED_SLOTS.take_slot(self.total_shared as usize) {
             Ok(Some(slot)) => {
-                shadow::released(slot.start, slot.committed);
+                shadow::note_released(slot.start, slot.committed);
                 Ok(Some(slot))
             }
             Ok(None) => Err(NoSharedMemory::Busy),
@@ -376,13 +381,13 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<memory_slots::Slot> {
-        match pool.take(bytes) {
+    fn take_slot(&self, pool: &SlotPool, bytes: usize, what: &str) -> Option<memory_slots::MemorySlot> {
+        match pool.take_slot(bytes) {
             Ok(Some(slot)) => {
                 // What a warp that was stopped has left there.
-                shadow::released(slot.start, slot.committed);
+                shadow::note_released(slot.start, slot.committed);
                 if self.is_ordered_schedule && !self.program.recursive {
-                    self.fill(slot.start, slot.committed);
+                    self.fill_shared(slot.start, slot.committed);
                 }
                 Some(slot)
             }
@@ -410,7 +415,7 @@ pub(crate) enum NoSharedMemory {
 const STAGGER_MAX: usize = 16 << 10;
 
 /// Gives a warp its local memory, staggered so that warps do not compete for cache sets.
-pub(crate) fn set_local(ctx: &mut WarpCtx, slot: Option<memory_slots::Slot>) {
+pub(crate) fn set_local_memory(ctx: &mut WarpCtx, slot: Option<memory_slots::MemorySlot>) {
     if let Some(slot) = slot {
         let number = slot.start / memory_slots::LOCAL_SLOT;
         let start = slot.start + ((number * 832 % STAGGER_MAX) & !63);

@@ -4,7 +4,7 @@ use super::codes;
 use super::fault::Fault;
 use super::job::LaunchConfig;
 use super::{interrupt, memory_slots, stop, watchdog, worker};
-use crate::check::peers::Peers;
+use crate::check::peers::PeerAccess;
 use crate::module::Kernel;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -34,7 +34,7 @@ pub struct CancelFlag {
     /// Launches that run with this flag.
     running_launches: Mutex<Vec<RunningLaunch>>,
     /// Whose memory their kernels may use; not said for launches outside of contexts.
-    peers: OnceLock<Arc<Peers>>,
+    peers: OnceLock<Arc<PeerAccess>>,
 }
 
 #[derive(Debug)]
@@ -63,29 +63,29 @@ impl CancelFlag {
         Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
     }
     /// Says whose memory the kernels of these launches may use, once and for all.
-    pub(crate) fn set_peers(&self, peers: Arc<Peers>) {
+    pub(crate) fn set_peers(&self, peers: Arc<PeerAccess>) {
         let _ = self.peers.set(peers);
     }
     /// What [`set_peers`](Self::set_peers) was given.
-    pub(crate) fn peers(&self) -> Option<&Peers> {
+    pub(crate) fn peer_access(&self) -> Option<&PeerAccess> {
         self.peers.get().map(|p| &**p)
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.
-    pub fn cancel(&self) {
+    pub fn cancel_launches(&self) {
         self.set.store(true, Ordering::SeqCst);
         self.stop_all(stop::CANCELLED);
     }
     /// Stops every launch that runs with this flag and those that were [begun](run_since) before.
-    pub fn interrupt(&self) {
+    pub fn interrupt_launches(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.stop_all(stop::INTERRUPTED);
     }
-    /// Whether [`CancelFlag::cancel`] was called.
+    /// Whether [`CancelFlag::cancel_launches`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
-    /// How often [`CancelFlag::interrupt`] was called.
-    pub fn generation(&self) -> u64 {
+    /// How often [`CancelFlag::interrupt_launches`] was called.
+    pub fn interrupt_generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
     /// Whether no launch runs with this flag.
@@ -93,22 +93,22 @@ impl CancelFlag {
         self.lock().is_empty()
     }
     /// The kernels that run with this flag.
-    pub(crate) fn running(&self) -> Vec<String> {
+    pub(crate) fn running_kernels(&self) -> Vec<String> {
         // SAFETY: listed names are alive.
         self.lock().iter().map(|w| format!("kernel {}", unsafe { &*w.kernel })).collect()
     }
     fn stop_all(&self, why: u32) {
         for watched in &*self.lock() {
             // SAFETY: listed words are alive.
-            stop::set(unsafe { &*watched.stop }, why);
+            stop::set_stop_reason(unsafe { &*watched.stop }, why);
         }
     }
     fn lock(&self) -> MutexGuard<'_, Vec<RunningLaunch>> {
         self.running_launches.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// What happens to the flag sets `stop` until the result is dropped. `generation` is the generation
+    /// What happens to the flag sets `stop` until the result is dropped. `interrupt_generation` is the generation
     /// in which the launch was begun.
-    pub(crate) fn watch<'a>(
+    pub(crate) fn watch_launch<'a>(
         &'a self,
         word: &'a AtomicU32,
         grid: u64,
@@ -122,11 +122,11 @@ impl CancelFlag {
             can_check_interrupt: interrupt::can_check_interrupt(),
         });
         if self.set.load(Ordering::SeqCst) {
-            stop::set(word, stop::CANCELLED);
+            stop::set_stop_reason(word, stop::CANCELLED);
         } else if self.generation.load(Ordering::SeqCst) != generation {
-            stop::set(word, stop::INTERRUPTED);
+            stop::set_stop_reason(word, stop::INTERRUPTED);
         }
-        watchdog::wake();
+        watchdog::wake_watchdog();
         LaunchGuard { flag: self, stop: word }
     }
     /// Shows every running launch to `judge`, which says how long it has been running and whether
@@ -137,9 +137,14 @@ impl CancelFlag {
             // SAFETY: listed words are alive.
             let word = unsafe { &*watched.stop };
             if too_long {
-                stop::set(word, stop::TIMEOUT);
-            } else if watched.can_check_interrupt && age >= interrupt::TICK {
-                let _ = word.compare_exchange(stop::RUN, stop::CHECK_INTERRUPT, Ordering::AcqRel, Ordering::Relaxed);
+                stop::set_stop_reason(word, stop::TIMEOUT);
+            } else if watched.can_check_interrupt && age >= interrupt::CHECK_INTERVAL {
+                let _ = word.compare_exchange(
+                    stop::NOT_STOPPED,
+                    stop::CHECK_INTERRUPT,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
             }
         }
     }
@@ -180,7 +185,7 @@ pub struct Launch {
 /// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
 /// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
 /// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
-pub fn validate(launch: &Launch) -> Result<(), i32> {
+pub fn validate_launch(launch: &Launch) -> Result<(), i32> {
     let ok = |good: bool, code: i32| if good { Ok(()) } else { Err(code) };
     for d in 0..3 {
         ok((1..=MAX_GRID[d]).contains(&launch.grid[d]), codes::INVALID_VALUE)?;
@@ -189,7 +194,7 @@ pub fn validate(launch: &Launch) -> Result<(), i32> {
     let threads: u32 = launch.block.iter().product();
     ok(threads <= MAX_THREADS_PER_BLOCK, codes::INVALID_VALUE)?;
     let k = &*launch.function;
-    if let Some(required) = k.bounds().req_ntid {
+    if let Some(required) = k.launch_bounds().req_ntid {
         ok(launch.block == required, codes::INVALID_VALUE)?;
     }
     ok(threads <= k.max_threads_per_block(), codes::INVALID_VALUE)?;
@@ -214,16 +219,16 @@ pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -
 ///
 /// # Errors
 /// The first fault; the other warps have been stopped by then.
-pub fn run(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
-    run_since(launch, cancel, cancel.generation())
+pub fn run_launch(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
+    run_since(launch, cancel, cancel.interrupt_generation())
 }
 
-/// [`run`] for a launch that the program asked for when the flag was in generation `generation`.
+/// [`run_launch`] for a launch that the program asked for when the flag was in generation `interrupt_generation`.
 ///
 /// # Errors
-/// As [`run`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
+/// As [`run_launch`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
 pub fn run_since(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
-    let program = launch.function.program(launch.block)?;
+    let program = launch.function.compiled_program(launch.block)?;
     let shape = LaunchConfig {
         grid: launch.grid,
         block: launch.block,
@@ -231,6 +236,6 @@ pub fn run_since(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Resul
         cooperative: launch.cooperative,
     };
     let outcome = worker::run_program_since(&program, shape, &launch.params, cancel, generation);
-    crate::check::flush();
+    crate::check::print_new_findings();
     outcome
 }

@@ -21,7 +21,7 @@ pub(crate) struct Mbarrier {
 /// Why an operation on an `mbarrier` is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MbarrierError {
-    /// The number of arrivals of `init` or `arrive` is 0 or too large.
+    /// The number of arrivals of `init` or `arrive_counted` is 0 or too large.
     BadArrivalCount,
     /// More arrivals than the phase expects.
     TooManyArrivals,
@@ -33,7 +33,7 @@ pub(crate) enum MbarrierError {
 
 impl MbarrierError {
     /// For an error message.
-    pub(crate) fn text(self) -> &'static str {
+    pub(crate) fn message(self) -> &'static str {
         match self {
             MbarrierError::BadArrivalCount => "an mbarrier counts from 1 to 1048575 arrivals",
             MbarrierError::TooManyArrivals => "more threads arrive at an mbarrier than its phase expects",
@@ -44,7 +44,7 @@ impl MbarrierError {
 }
 
 /// Pending arrivals in a state.
-pub(crate) fn pending(state: u64) -> u32 {
+pub(crate) fn pending_count(state: u64) -> u32 {
     Mbarrier::unpack(state).pending
 }
 
@@ -80,7 +80,7 @@ impl Mbarrier {
     }
 
     /// `count` arrivals, which with `drop` later phases do not expect.
-    pub(crate) fn arrive(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
+    pub(crate) fn arrive_counted(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         if count == 0 || count > MAX_COUNT {
             return Err(MbarrierError::BadArrivalCount);
         }
@@ -92,10 +92,10 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// As [`Mbarrier::arrive`], but the phase must go on.
+    /// As [`Mbarrier::arrive_counted`], but the phase must go on.
     pub(crate) fn arrive_no_complete(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         let phase = self.phase;
-        self.arrive(count, drop)?;
+        self.arrive_counted(count, drop)?;
         if self.phase == phase { Ok(()) } else { Err(MbarrierError::NoCompleteEndsPhase) }
     }
 
@@ -149,18 +149,18 @@ mod tests {
     fn a_phase_ends_with_the_last_arrival_and_byte() {
         let mut b = Mbarrier::new(3).unwrap();
         let state = b.pack();
-        b.arrive(2, false).unwrap();
+        b.arrive_counted(2, false).unwrap();
         assert!(!b.phase_has_ended(state) && !b.parity_phase_has_ended(0) && b.parity_phase_has_ended(1));
-        assert_eq!(pending(b.pack()), 1);
+        assert_eq!(pending_count(b.pack()), 1);
         b.complete_bytes(16).unwrap();
         b.expect_bytes(48).unwrap();
-        b.arrive(1, true).unwrap();
+        b.arrive_counted(1, true).unwrap();
         assert!(!b.phase_has_ended(state));
         b.complete_bytes(32).unwrap();
         assert!(b.phase_has_ended(state) && b.parity_phase_has_ended(0) && !b.parity_phase_has_ended(1));
         // One thread has left for good.
-        assert_eq!(pending(b.pack()), 2);
-        assert_eq!(b.arrive(3, false), Err(MbarrierError::TooManyArrivals));
+        assert_eq!(pending_count(b.pack()), 2);
+        assert_eq!(b.arrive_counted(3, false), Err(MbarrierError::TooManyArrivals));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! (at the granularity of pages). Slots of the size that was requested are found again without a
 //! system call.
 
-use crate::memory::window::{Window, WindowError, page_size, window};
+use crate::memory::window::{DeviceWindow, WindowError, device_window, page_size};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a parameter buffer (the most that CUDA allows, rounded up).
@@ -18,14 +18,14 @@ pub(crate) const LOCAL_SLOT: usize = 16 << 20;
 
 /// A piece of the window with `committed` bytes from `start` on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct MemorySlot {
     pub(crate) start: usize,
     pub(crate) committed: usize,
 }
 
 #[derive(Debug)]
-struct Free {
-    slots: Vec<Slot>,
+struct FreeSlots {
+    slots: Vec<MemorySlot>,
     /// Index of the first slot that was never handed out.
     next_unused: usize,
 }
@@ -33,22 +33,23 @@ struct Free {
 /// A pool of equal pieces of one area.
 #[derive(Debug)]
 pub(crate) struct SlotPool {
-    free: Mutex<Free>,
-    area: fn(&Window) -> (usize, usize),
+    free: Mutex<FreeSlots>,
+    area: fn(&DeviceWindow) -> (usize, usize),
     slot_len: usize,
 }
 
 /// Parameters of launches.
-pub(crate) static PARAMS: SlotPool = SlotPool::new(|w| (w.params().start, w.params().len), PARAM_SLOT, 0);
+pub(crate) static PARAM_SLOTS: SlotPool =
+    SlotPool::new(|w| (w.params_area().start, w.params_area().len), PARAM_SLOT, 0);
 /// Local memory of warps.
-pub(crate) static LOCAL: SlotPool = SlotPool::new(|w| (w.local().start, w.local().len), LOCAL_SLOT, 0);
+pub(crate) static LOCAL_SLOTS: SlotPool = SlotPool::new(|w| (w.local_area().start, w.local_area().len), LOCAL_SLOT, 0);
 /// Shared memory of blocks. The first span is never handed out: it stands for "no shared memory".
-pub(crate) static SHARED: SlotPool =
-    SlotPool::new(|w| (w.shared().start, w.shared().len), crate::memory::window::SHARED_SPAN, 1);
+pub(crate) static SHARED_SLOTS: SlotPool =
+    SlotPool::new(|w| (w.shared_area().start, w.shared_area().len), crate::memory::window::SHARED_SPAN, 1);
 
 /// Blocks that can be resident at once.
 pub(crate) fn n_resident_blocks() -> usize {
-    window().map_or(0, |w| w.n_shared_spans() - 1)
+    device_window().map_or(0, |w| w.n_shared_spans() - 1)
 }
 
 /// Multiprocessors of the device: fewer than usual where the window has no room for a block on each.
@@ -60,17 +61,17 @@ pub(crate) fn n_multiprocessors() -> u32 {
 }
 
 impl SlotPool {
-    const fn new(area: fn(&Window) -> (usize, usize), slot_len: usize, first: usize) -> SlotPool {
-        SlotPool { free: Mutex::new(Free { slots: Vec::new(), next_unused: first }), area, slot_len }
+    const fn new(area: fn(&DeviceWindow) -> (usize, usize), slot_len: usize, first: usize) -> SlotPool {
+        SlotPool { free: Mutex::new(FreeSlots { slots: Vec::new(), next_unused: first }), area, slot_len }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Free> {
+    fn lock(&self) -> MutexGuard<'_, FreeSlots> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A slot with exactly the pages of `bytes` committed; `Ok(None)` when all are in use.
-    pub(crate) fn take(&self, bytes: usize) -> Result<Option<Slot>, WindowError> {
-        let w = window()?;
+    pub(crate) fn take_slot(&self, bytes: usize) -> Result<Option<MemorySlot>, WindowError> {
+        let w = device_window()?;
         let pages = bytes.next_multiple_of(page_size());
         let mut free = self.lock();
         if let Some(i) = free.slots.iter().rposition(|s| s.committed == pages) {
@@ -79,32 +80,32 @@ impl SlotPool {
         let (start, len) = (self.area)(w);
         let slot = if (free.next_unused + 1) * self.slot_len <= len {
             free.next_unused += 1;
-            Some(Slot { start: start + (free.next_unused - 1) * self.slot_len, committed: 0 })
+            Some(MemorySlot { start: start + (free.next_unused - 1) * self.slot_len, committed: 0 })
         } else {
             free.slots.pop()
         };
         drop(free);
-        slot.map(|s| resize(w, s, pages)).transpose()
+        slot.map(|s| resize_slot(w, s, pages)).transpose()
     }
 
     /// Takes a slot back; its contents stay until it is given out again.
-    pub(crate) fn release(&self, slot: Slot) {
+    pub(crate) fn release_slot(&self, slot: MemorySlot) {
         self.lock().slots.push(slot);
     }
 }
 
-fn resize(w: &Window, slot: Slot, pages: usize) -> Result<Slot, WindowError> {
+fn resize_slot(w: &DeviceWindow, slot: MemorySlot, pages: usize) -> Result<MemorySlot, WindowError> {
     if pages < slot.committed {
         // SAFETY: the slot is owned by the caller and holds no Rust object.
-        unsafe { w.decommit(slot.start + pages, slot.committed - pages)? };
+        unsafe { w.decommit_pages(slot.start + pages, slot.committed - pages)? };
     } else if pages > slot.committed {
-        w.commit(slot.start + slot.committed, pages - slot.committed)?;
+        w.commit_pages(slot.start + slot.committed, pages - slot.committed)?;
     }
-    Ok(Slot { start: slot.start, committed: pages })
+    Ok(MemorySlot { start: slot.start, committed: pages })
 }
 
 /// An address inside the window that is never committed: `shared` of blocks without shared memory
 /// and `local_sp` of warps without local memory.
 pub(crate) fn unmapped_address() -> usize {
-    window().map_or(0, |w| w.shared().start)
+    device_window().map_or(0, |w| w.shared_area().start)
 }

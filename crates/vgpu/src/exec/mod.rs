@@ -1,6 +1,6 @@
 //! The execution engine: runs grids of compiled kernels on the cores of this machine.
 //!
-//! [`validate`] says what CUDA would say about a launch before it starts, [`run`] runs it to its
+//! [`validate_launch`] says what CUDA would say about a launch before it starts, [`run_launch`] runs it to its
 //! end. Both are called by the API layer, `run` from stream threads or from the caller itself.
 //! Nothing here knows contexts or streams.
 //!
@@ -35,7 +35,7 @@ mod resident;
 mod serial;
 mod signals;
 mod watchdog;
-pub(crate) use signals::install as install_signals;
+pub(crate) use signals::install_fault_handlers as install_signals;
 mod memory_slots;
 mod stack;
 mod stop;
@@ -43,12 +43,12 @@ mod tid;
 mod whole_warps;
 mod worker;
 
-pub use calls::RUNTIME;
+pub use calls::RUNTIME_CALLS;
 pub use fault::{Fault, FaultAccess, FaultKind};
 pub use interrupt::set_interrupt_check;
-pub(crate) use interrupt::{TICK, can_check_interrupt, is_requested, mark_internal_thread};
+pub(crate) use interrupt::{CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread};
 pub use job::{LaunchConfig, MULTIPROCESSORS};
-pub use launch::{CancelFlag, Launch, max_resident_blocks, run, run_since, validate};
+pub use launch::{CancelFlag, Launch, max_resident_blocks, run_launch, run_since, validate_launch};
 pub(crate) use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
 pub(crate) use watchdog::register_cancel_flag;

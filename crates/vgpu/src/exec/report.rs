@@ -3,16 +3,16 @@
 use super::barrier::Barrier;
 use super::fault::{Fault, FaultAccess, FaultKind};
 use super::fiber::{SignalInfo, Warp};
-use super::job::Job;
+use super::job::GridJob;
 use super::program::InstructionLocation;
 use super::{stop, watchdog};
 use crate::abi::{TrapKind, WARP_LANES};
 use crate::check::{Finding, FindingKind, allocation};
 use crate::jit::LaneSet;
-use crate::memory::window::window;
+use crate::memory::window::device_window;
 use std::fmt::Write;
 
-/// What a fault is about; `describe` makes the report.
+/// What a fault is about; `describe_fault` makes the report.
 struct FaultInfo<'a> {
     kind: FaultKind,
     what: String,
@@ -24,9 +24,9 @@ struct FaultInfo<'a> {
 
 impl Fault {
     /// A fault that concerns the launch as a whole.
-    pub(crate) fn of_launch(kind: FaultKind, kernel: &str, what: String) -> Fault {
+    pub(crate) fn launch_fault(kind: FaultKind, kernel: &str, what: String) -> Fault {
         Fault {
-            code: kind.code(),
+            code: kind.result_code(),
             kind,
             kernel: kernel.to_owned(),
             block: [0; 3],
@@ -42,7 +42,7 @@ impl Fault {
 }
 
 /// The fault behind a signal.
-pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
+pub(crate) fn signal_fault(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fault {
     let sites = &job.program.sites;
     let place = if warp.in_access { sites.lookup_site(warp.access_site) } else { sites.lookup_pc(info.pc) };
     let lanes = match (&place, warp.in_access) {
@@ -63,18 +63,18 @@ pub(crate) fn of_signal(job: &Job<'_>, warp: &Warp, info: SignalInfo) -> Fault {
         address: info.address as u64,
         write,
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, info.address),
+        space: state_space_of_address(warp, info.address),
     });
     if access.is_some_and(|a| a.space == "local") {
         let what = "local memory is exhausted or overrun".to_owned();
-        return describe(job, FaultInfo { kind, what, warp, lanes, place, access });
+        return describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access });
     }
-    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
+    describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a trap that compiled code or the runtime raised. `lane` beyond the warp means all.
-pub(crate) fn of_trap(
-    job: &Job<'_>,
+pub(crate) fn trap_fault(
+    job: &GridJob<'_>,
     warp: &Warp,
     kind: FaultKind,
     what: &str,
@@ -88,14 +88,14 @@ pub(crate) fn of_trap(
         address,
         write: place.as_ref().map(|p| p.is_store),
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, address as usize),
+        space: state_space_of_address(warp, address as usize),
     });
     let what = if kind == FaultKind::InvalidPc { format!("{what}: {address:#x}") } else { what.to_owned() };
-    describe(job, FaultInfo { kind, what, warp, lanes, place, access })
+    describe_fault(job, FaultInfo { kind, what, warp, lanes, place, access })
 }
 
 /// The fault of a block whose warps all wait.
-pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
+pub(crate) fn deadlock_fault(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
     let mut what = "deadlock: all warps of the block wait at barriers that cannot complete".to_owned();
     for (id, b) in stuck {
         let (of, exited) = match b.expected {
@@ -105,22 +105,25 @@ pub(crate) fn of_deadlock(job: &Job<'_>, warp: &Warp, stuck: &[(usize, Barrier)]
         // Writing to a string cannot fail.
         let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
     }
-    describe(job, FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None })
+    describe_fault(
+        job,
+        FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None },
+    )
 }
 
 /// The fault of a launch that was stopped from outside, with the place of a warp that it left.
-pub(crate) fn of_stopped(job: &Job<'_>, warp: &Warp, why: u32) -> Fault {
-    let (kind, what) = stopped(why);
-    describe(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
+pub(crate) fn stopped_fault(job: &GridJob<'_>, warp: &Warp, why: u32) -> Fault {
+    let (kind, what) = stop_fault_kind(why);
+    describe_fault(job, FaultInfo { kind, what, warp, lanes: LaneSet::Warp, place: None, access: None })
 }
 
 /// The same without a place.
-pub(crate) fn of_stopped_launch(kernel: &str, why: u32) -> Fault {
-    let (kind, what) = stopped(why);
-    Fault::of_launch(kind, kernel, what)
+pub(crate) fn stopped_launch_fault(kernel: &str, why: u32) -> Fault {
+    let (kind, what) = stop_fault_kind(why);
+    Fault::launch_fault(kind, kernel, what)
 }
 
-fn stopped(why: u32) -> (FaultKind, String) {
+fn stop_fault_kind(why: u32) -> (FaultKind, String) {
     match why {
         stop::TIMEOUT => {
             let limit = watchdog::time_limit().map_or(0.0, |limit| limit.as_secs_f64());
@@ -155,19 +158,19 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
     }
 }
 
-fn space_of(warp: &Warp, address: usize) -> &'static str {
-    let Ok(w) = window() else { return "generic" };
+fn state_space_of_address(warp: &Warp, address: usize) -> &'static str {
+    let Ok(w) = device_window() else { return "generic" };
     match () {
-        () if w.local().contains(address) => "local",
-        () if w.params().contains(address) => "param",
+        () if w.local_area().contains(address) => "local",
+        () if w.params_area().contains(address) => "param",
         () if address.wrapping_sub(warp.ctx.shared as usize) < crate::memory::window::SHARED_SPAN => "shared",
-        () if w.shared().contains(address) => "shared",
+        () if w.shared_area().contains(address) => "shared",
         () if address == 0 => "generic",
         () => "global",
     }
 }
 
-fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
+fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
     let lanes = first_lane_of(f.warp, f.lanes);
     let tid = |lane: u32| {
         // SAFETY: the table belongs to the job.
@@ -181,7 +184,7 @@ fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
     if let Some(a) = f.access {
         push_access(&mut report, a, f.warp);
     }
-    let allocation = f.access.and_then(|a| allocation_of(a, f.warp));
+    let allocation = f.access.and_then(|a| describe_allocation_of(a, f.warp));
     let mut line = |text: String| {
         report.push_str("\n  ");
         report.push_str(&text);
@@ -209,7 +212,7 @@ fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
         }
     }
     Fault {
-        code: f.kind.code(),
+        code: f.kind.result_code(),
         kind: f.kind,
         kernel: job.program.name.clone(),
         block,
@@ -224,7 +227,7 @@ fn describe(job: &Job<'_>, f: FaultInfo<'_>) -> Fault {
 }
 
 /// What an access has to do with the memory it was meant for.
-fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
+fn describe_allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
     let end = |what: &str, start: u64, size: u64| match a.address.wrapping_sub(start) {
         at if at < size && at + u64::from(a.size) > size => {
             format!("reaches past the end of the {size} bytes of {what}")
@@ -242,13 +245,13 @@ fn allocation_of(a: FaultAccess, warp: &Warp) -> Option<String> {
         }
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
         "local" => Some("in local memory, outside the variables of the thread".into()),
-        _ => allocation::describe(a.address, a.size),
+        _ => allocation::describe_access(a.address, a.size),
     }
 }
 
 /// Something that `lane` does wrong without faulting.
-pub(crate) fn finding(
-    job: &Job<'_>,
+pub(crate) fn lane_finding(
+    job: &GridJob<'_>,
     warp: &Warp,
     kind: FindingKind,
     what: &str,
@@ -262,9 +265,9 @@ pub(crate) fn finding(
         address,
         write: place.as_ref().map(|p| p.is_store),
         size: place.as_ref().map_or(0, |p| p.access_bytes),
-        space: space_of(warp, address as usize),
+        space: state_space_of_address(warp, address as usize),
     });
-    let f = describe(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
+    let f = describe_fault(job, FaultInfo { kind: FaultKind::Trap, what: what.to_owned(), warp, lanes, place, access });
     Finding {
         kind,
         kernel: f.kernel,

@@ -5,7 +5,7 @@
 //! run round robin. So a barrier over the grid, hand-made or cooperative, completes on any number of cores.
 
 use super::block::{Block, BlockStep};
-use super::job::{Job, NoSharedMemory};
+use super::job::{GridJob, NoSharedMemory};
 use super::memory_slots;
 use super::worker::Worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,14 +15,14 @@ use std::sync::{Mutex, PoisonError};
 const IDLE_ROUNDS: u32 = 8;
 
 /// Blocks resident now, of all launches.
-static RESIDENT: AtomicUsize = AtomicUsize::new(0);
+static N_RESIDENT_BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Launches that want more blocks resident, the first one first. Only that one gets them, so that two
 /// grids whose blocks wait for each other do not each hold half of the room.
 static GROWING_LAUNCHES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 struct ResidentBlocks<'a, 'j> {
-    job: &'j Job<'a>,
+    job: &'j GridJob<'a>,
     running: Vec<Block>,
     /// Block numbers that this worker has taken and not started.
     taken: std::ops::Range<u64>,
@@ -32,29 +32,29 @@ struct ResidentBlocks<'a, 'j> {
 }
 
 /// Runs blocks of `job` until none is left or the job is stopped; how many.
-pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: std::ops::Range<u64>) -> u64 {
+pub(crate) fn run_resident_blocks(job: &GridJob<'_>, worker: &mut Worker, first: std::ops::Range<u64>) -> u64 {
     let mut residents = ResidentBlocks { job, running: Vec::new(), taken: first, done: 0, wants_more: false };
-    residents.run(worker);
+    residents.run_until_done(worker);
     residents.stop_growing();
     for block in residents.running {
-        block.retire(worker);
-        RESIDENT.fetch_sub(1, Ordering::Relaxed);
+        block.retire_block(worker);
+        N_RESIDENT_BLOCKS.fetch_sub(1, Ordering::Relaxed);
     }
     residents.done
 }
 
 impl ResidentBlocks<'_, '_> {
-    fn run(&mut self, worker: &mut Worker) {
+    fn run_until_done(&mut self, worker: &mut Worker) {
         let mut idle = 0;
         loop {
             if self.job.interrupt_check_requested() && worker.index == 0 {
                 self.job.check_interrupt();
             }
-            if self.job.stopped() || (self.running.is_empty() && !self.admit(worker, true)) {
+            if self.job.is_stopped() || (self.running.is_empty() && !self.admit_block(worker, true)) {
                 return;
             }
-            if self.job.is_random() && self.running.len() < 2 + (self.job.random() % 4) as usize {
-                self.admit(worker, false);
+            if self.job.is_random() && self.running.len() < 2 + (self.job.next_random() % 4) as usize {
+                self.admit_block(worker, false);
             }
             match self.run_round(worker) {
                 None => return,
@@ -74,10 +74,10 @@ impl ResidentBlocks<'_, '_> {
         let mut i = 0;
         if self.job.is_random() {
             let n = self.running.len() as u64;
-            self.running.rotate_left((self.job.random() % n) as usize);
+            self.running.rotate_left((self.job.next_random() % n) as usize);
         }
         while i < self.running.len() {
-            match self.running[i].step(self.job) {
+            match self.running[i].run_until_blocked(self.job) {
                 BlockStep::Stopped => return None,
                 BlockStep::Yielded { progress: p } => {
                     progress |= p;
@@ -86,20 +86,20 @@ impl ResidentBlocks<'_, '_> {
                 BlockStep::Done => {
                     progress = true;
                     self.done += 1;
-                    self.replace(worker, i);
+                    self.replace_block(worker, i);
                 }
             }
         }
-        if self.job.stopped() { None } else { Some(progress) }
+        if self.job.is_stopped() { None } else { Some(progress) }
     }
 
     /// A block has ended: the next one takes its place, if there is one.
-    fn replace(&mut self, worker: &mut Worker, i: usize) {
+    fn replace_block(&mut self, worker: &mut Worker, i: usize) {
         match self.next_block() {
-            Some(number) => self.running[i].start(self.job, number),
+            Some(number) => self.running[i].start_block(self.job, number),
             None => {
-                self.running.swap_remove(i).retire(worker);
-                RESIDENT.fetch_sub(1, Ordering::Relaxed);
+                self.running.swap_remove(i).retire_block(worker);
+                N_RESIDENT_BLOCKS.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }
@@ -122,7 +122,7 @@ impl ResidentBlocks<'_, '_> {
             return false;
         }
         let before = self.running.len();
-        while self.running.len() < 2 * before && self.admit(worker, false) {}
+        while self.running.len() < 2 * before && self.admit_block(worker, false) {}
         self.running.len() > before
     }
 
@@ -148,7 +148,7 @@ impl ResidentBlocks<'_, '_> {
 
     /// Makes one more block resident. With `must`, waits for room. False when there is no block
     /// left, no room, or the job was stopped.
-    fn admit(&mut self, worker: &mut Worker, must: bool) -> bool {
+    fn admit_block(&mut self, worker: &mut Worker, must: bool) -> bool {
         if !self.more_blocks() {
             return false;
         }
@@ -156,7 +156,7 @@ impl ResidentBlocks<'_, '_> {
             match self.try_admit(worker) {
                 Ok(admitted) => return admitted,
                 Err(NoSharedMemory::Failed) => return false,
-                Err(NoSharedMemory::Busy) if !must || self.job.stopped() => return false,
+                Err(NoSharedMemory::Busy) if !must || self.job.is_stopped() => return false,
                 Err(NoSharedMemory::Busy) if self.job.interrupt_check_requested() && worker.index == 0 => {
                     self.job.check_interrupt()
                 }
@@ -166,28 +166,28 @@ impl ResidentBlocks<'_, '_> {
     }
 
     fn try_admit(&mut self, worker: &mut Worker) -> Result<bool, NoSharedMemory> {
-        if RESIDENT.fetch_add(1, Ordering::Relaxed) >= memory_slots::n_resident_blocks() {
-            RESIDENT.fetch_sub(1, Ordering::Relaxed);
+        if N_RESIDENT_BLOCKS.fetch_add(1, Ordering::Relaxed) >= memory_slots::n_resident_blocks() {
+            N_RESIDENT_BLOCKS.fetch_sub(1, Ordering::Relaxed);
             return Err(NoSharedMemory::Busy);
         }
         let admitted = self.admit_counted(worker);
         if admitted != Ok(true) {
-            RESIDENT.fetch_sub(1, Ordering::Relaxed);
+            N_RESIDENT_BLOCKS.fetch_sub(1, Ordering::Relaxed);
         }
         admitted
     }
 
     fn admit_counted(&mut self, worker: &mut Worker) -> Result<bool, NoSharedMemory> {
-        let shared = self.job.take_shared()?;
+        let shared = self.job.take_shared_memory()?;
         let mut block = Block::new(self.job, worker, shared).ok_or(NoSharedMemory::Failed)?;
         let number = self.next_block();
         match number {
             Some(number) => {
-                block.start(self.job, number);
+                block.start_block(self.job, number);
                 self.running.push(block);
             }
             // Another worker has taken the last block in the meantime.
-            None => block.retire(worker),
+            None => block.retire_block(worker),
         }
         Ok(number.is_some())
     }

@@ -1,15 +1,15 @@
 //! Kernels that never wait: block after block, warp after warp, on one fiber.
 
-use super::fiber::{Fiber, FiberResult, Guard, Warp};
-use super::job::{Job, NoSharedMemory, set_local};
-use super::memory_slots::{self, Slot};
+use super::fiber::{Fiber, FiberGuard, FiberResult, Warp};
+use super::job::{GridJob, NoSharedMemory, set_local_memory};
+use super::memory_slots::{self, MemorySlot};
 use super::report;
 use super::worker::Worker;
 use std::ops::Range;
 
 /// What the fiber's loop needs besides the warp.
 struct SerialLoop<'a> {
-    job: &'a Job<'a>,
+    job: &'a GridJob<'a>,
     /// Blocks still to run of those that were taken.
     blocks: Range<u64>,
     done: u64,
@@ -17,31 +17,31 @@ struct SerialLoop<'a> {
 
 /// Memory that one serial run holds; given back when dropped.
 struct BlockMemory {
-    local: Option<Slot>,
-    shared: Option<Slot>,
+    local: Option<MemorySlot>,
+    shared: Option<MemorySlot>,
 }
 
 impl Drop for BlockMemory {
     fn drop(&mut self) {
         if let Some(s) = self.local.take() {
-            memory_slots::LOCAL.release(s);
+            memory_slots::LOCAL_SLOTS.release_slot(s);
         }
         if let Some(s) = self.shared.take() {
-            memory_slots::SHARED.release(s);
+            memory_slots::SHARED_SLOTS.release_slot(s);
         }
     }
 }
 
 /// Runs blocks of `job` until none is left or the job is stopped. `first` are blocks that the
 /// caller has taken already. How many this thread ran.
-pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 {
+pub(crate) fn run_blocks_serially(job: &GridJob<'_>, worker: &mut Worker, first: Range<u64>) -> u64 {
     let Some(held) = take_memory(job) else { return 0 };
     let mut warp = job.new_warp(worker.index);
-    set_local(&mut warp.ctx, held.local);
+    set_local_memory(&mut warp.ctx, held.local);
     if let Some(s) = held.shared {
         warp.ctx.shared = s.start as *mut u8;
     }
-    let Some(stack) = worker.stacks.take(job.stack_bytes()) else {
+    let Some(stack) = worker.stacks.take_stack(job.stack_bytes()) else {
         job.fail_memory("the stack of a warp");
         return 0;
     };
@@ -54,30 +54,30 @@ pub(crate) fn run(job: &Job<'_>, worker: &mut Worker, first: Range<u64>) -> u64 
         Fiber::new(stack, job.program, &raw mut warp, resume_sp, run_loop, data)
     };
     // SAFETY: a thread's guard lives as long as the thread.
-    let guard = unsafe { &*Guard::of_thread() };
-    let mut ran = fiber.resume(guard);
+    let guard = unsafe { &*FiberGuard::of_current_thread() };
+    let mut ran = fiber.resume_fiber(guard);
     while ran == FiberResult::InterruptCheck {
         job.check_interrupt();
-        ran = fiber.resume(guard);
+        ran = fiber.resume_fiber(guard);
     }
-    worker.stacks.release(fiber.into_stack());
+    worker.stacks.release_stack(fiber.end_and_take_stack());
     if let FiberResult::Signal(info) = ran {
-        job.fail(report::of_signal(job, &warp, info));
+        job.fail_with_fault(report::signal_fault(job, &warp, info));
     }
     state.done
 }
 
-fn take_memory(job: &Job<'_>) -> Option<BlockMemory> {
-    let local = job.take_local()?;
+fn take_memory(job: &GridJob<'_>) -> Option<BlockMemory> {
+    let local = job.take_local_memory()?;
     let mut held = BlockMemory { local, shared: None };
     loop {
-        match job.take_shared() {
+        match job.take_shared_memory() {
             Ok(shared) => {
                 held.shared = shared;
                 return Some(held);
             }
             Err(NoSharedMemory::Failed) => return None,
-            Err(NoSharedMemory::Busy) if job.stopped() => return None,
+            Err(NoSharedMemory::Busy) if job.is_stopped() => return None,
             Err(NoSharedMemory::Busy) => std::thread::yield_now(),
         }
     }
@@ -98,8 +98,8 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
                 return;
             }
         }
-        let mut ctaid = job.ctaid(state.blocks.start);
-        while !state.blocks.is_empty() && !job.stopped() {
+        let mut ctaid = job.block_index_of(state.blocks.start);
+        while !state.blocks.is_empty() && !job.is_stopped() {
             // SAFETY: `warp` is valid, and no reference to it is alive while compiled code runs.
             unsafe { run_block(job, warp, ctaid) };
             state.blocks.start += 1;
@@ -108,9 +108,9 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
                 // SAFETY: on the warp's own fiber; nothing here needs dropping.
                 unsafe { (*warp).pause_if_caller() };
             }
-            advance(&mut ctaid, &job.shape.grid);
+            next_block_index(&mut ctaid, &job.shape.grid);
         }
-        if job.stopped() {
+        if job.is_stopped() {
             return;
         }
     }
@@ -118,7 +118,7 @@ unsafe fn run_loop(warp: *mut Warp, data: *mut ()) {
 
 /// # Safety
 /// As [`run_loop`].
-unsafe fn run_block(job: &Job<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
+unsafe fn run_block(job: &GridJob<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
     // SAFETY: `warp` is valid; `entry` is compiled code that runs on this fiber.
     unsafe {
         (*warp).ctx.ctaid = ctaid;
@@ -133,7 +133,7 @@ unsafe fn run_block(job: &Job<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
 }
 
 /// The next block: x counts fastest.
-fn advance(ctaid: &mut [u32; 3], grid: &[u32; 3]) {
+fn next_block_index(ctaid: &mut [u32; 3], grid: &[u32; 3]) {
     for d in 0..3 {
         ctaid[d] += 1;
         if ctaid[d] < grid[d] {

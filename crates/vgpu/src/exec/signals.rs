@@ -2,13 +2,13 @@
 //!
 //! Establishes: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that compiled code raises on a fiber (or a
 //! runtime function while it accesses device memory for it, or anything that hits the fiber's
-//! stack guard) ends that fiber with [`Pause::Signal`]. Every other signal goes to the handler that
+//! stack guard) ends that fiber with [`PauseReason::Signal`]. Every other signal goes to the handler that
 //! was installed before, unchanged.
 //!
 //! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
-use super::fiber::{GUARD, Guard, Pause, SignalInfo};
+use super::fiber::{FiberGuard, PauseReason, SignalInfo, THREAD_GUARD};
 use crate::arch;
 use crate::memory::move_pages;
 use std::cell::UnsafeCell;
@@ -16,31 +16,32 @@ use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::Once;
 
-const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+const FAULT_SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 /// `si_code`: the memory is there, but not for this access.
 const SEGV_ACCERR: i32 = 2;
 const ALTERNATE_STACK: usize = 64 << 10;
 
-struct Previous([UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
+struct PreviousHandlers([UnsafeCell<MaybeUninit<libc::sigaction>>; FAULT_SIGNALS.len()]);
 // SAFETY: written once before the handler is installed, only read afterwards.
-unsafe impl Sync for Previous {}
-static PREVIOUS: Previous = Previous([const { UnsafeCell::new(MaybeUninit::zeroed()) }; SIGNALS.len()]);
+unsafe impl Sync for PreviousHandlers {}
+static PREVIOUS_HANDLERS: PreviousHandlers =
+    PreviousHandlers([const { UnsafeCell::new(MaybeUninit::zeroed()) }; FAULT_SIGNALS.len()]);
 
 /// Prepares this process and this thread for running fibers.
-pub(crate) fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(install_handlers);
+pub(crate) fn install_fault_handlers() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(install_handlers);
     ensure_alternate_stack();
 }
 
 fn install_handlers() {
-    for (i, &signal) in SIGNALS.iter().enumerate() {
+    for (i, &signal) in FAULT_SIGNALS.iter().enumerate() {
         // SAFETY: a zeroed sigaction is a valid one; the handler has the SA_SIGINFO signature.
         // The previous action is stored before ours can run, because it is queried first.
         unsafe {
-            libc::sigaction(signal, std::ptr::null(), (*PREVIOUS.0[i].get()).as_mut_ptr());
+            libc::sigaction(signal, std::ptr::null(), (*PREVIOUS_HANDLERS.0[i].get()).as_mut_ptr());
             let mut action: libc::sigaction = zeroed();
-            action.sa_sigaction = handler as *const () as usize;
+            action.sa_sigaction = fault_handler as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(signal, &action, null_mut());
@@ -54,7 +55,7 @@ pub(crate) fn block_asynchronous() {
     unsafe {
         let mut set: libc::sigset_t = zeroed();
         libc::sigfillset(&mut set);
-        for signal in SIGNALS {
+        for signal in FAULT_SIGNALS {
             libc::sigdelset(&mut set, signal);
         }
         libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
@@ -108,19 +109,19 @@ fn make_alternate_stack() -> Option<AlternateStack> {
 
 /// # Safety
 /// Called by the system as a SA_SIGINFO handler.
-unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+unsafe extern "C" fn fault_handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: these signals carry a valid description, and a SIGSEGV an address.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if signal == libc::SIGSEGV && code == SEGV_ACCERR && move_pages::may_retry_access(address) {
         return;
     }
-    let ours = GUARD.try_with(|guard| {
+    let ours = THREAD_GUARD.try_with(|guard| {
         // SAFETY: the system passes valid pointers.
         unsafe { end_fiber(guard, signal, &*info, &mut *context.cast::<libc::ucontext_t>()) }
     });
     if ours != Ok(true) {
         // SAFETY: the arguments of this handler are passed on.
-        unsafe { chain(signal, info, context) };
+        unsafe { call_previous_handler(signal, info, context) };
     }
 }
 
@@ -128,7 +129,7 @@ unsafe extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *
 ///
 /// # Safety
 /// `info` and `context` must be those of the signal being handled on this thread.
-unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
+unsafe fn end_fiber(guard: &FiberGuard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
     // SAFETY: a fiber that runs is alive, and it runs until `resume` clears the pointer.
     let Some(fiber) = (unsafe { guard.current.get().as_ref() }) else { return false };
     if info.si_code <= 0 {
@@ -147,14 +148,14 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
     let overflow = (fiber.guard.0..fiber.guard.1).contains(&address);
     // SAFETY: the warp and the program outlive their fiber.
     let (in_access, program) = unsafe { ((*fiber.warp).in_access, &*fiber.program) };
-    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.on_stack(sp) {
+    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.is_on_stack(sp) {
         return false;
     }
-    let write = arch::is_write(context);
+    let write = arch::fault_is_write(context);
     guard.signal.set(SignalInfo { signal, pc, address, write, overflow });
     // SAFETY: the interrupted stack pointer lies on the fiber's stack (checked), whose contents may be
     // discarded (invariant of `fiber`), and the one who resumed the fiber waits.
-    unsafe { arch::go_on(context, guard.resumer_sp.get(), Pause::Signal as usize) };
+    unsafe { arch::set_resume_pc(context, guard.resumer_sp.get(), PauseReason::Signal as usize) };
     true
 }
 
@@ -162,10 +163,10 @@ unsafe fn end_fiber(guard: &Guard, signal: i32, info: &libc::siginfo_t, context:
 ///
 /// # Safety
 /// The arguments must be those of the handler.
-unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let Some(i) = SIGNALS.iter().position(|&s| s == signal) else { return };
+unsafe fn call_previous_handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let Some(i) = FAULT_SIGNALS.iter().position(|&s| s == signal) else { return };
     // SAFETY: written once before this handler was installed.
-    let previous = unsafe { (*PREVIOUS.0[i].get()).assume_init_ref() };
+    let previous = unsafe { (*PREVIOUS_HANDLERS.0[i].get()).assume_init_ref() };
     match previous.sa_sigaction {
         libc::SIG_DFL | libc::SIG_IGN => {
             // The instruction runs again and the system does what it does by default.

@@ -9,10 +9,10 @@ use std::cell::Cell;
 
 /// Inaccessible bytes below the stacks of each size. Larger than a frame can be that still fits
 /// the stack a few times, so that a recursion cannot step over it.
-const GUARDS: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
+const GUARD_BYTES: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
 /// What runtime functions may use of a stack beyond the kernel's own need.
-pub(crate) const RESERVE: usize = 64 << 10;
-const SIZES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
+pub(crate) const RUNTIME_RESERVE_BYTES: usize = 64 << 10;
+const STACK_CLASS_BYTES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /// Stacks of one size that a thread keeps for later.
 const MAX_POOLED: usize = 128;
 
@@ -26,8 +26,8 @@ pub(crate) struct FiberStack {
 }
 
 impl FiberStack {
-    fn map(class: usize) -> Option<FiberStack> {
-        let map_len = SIZES[class] + GUARDS[class];
+    fn map_stack(class: usize) -> Option<FiberStack> {
+        let map_len = STACK_CLASS_BYTES[class] + GUARD_BYTES[class];
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh anonymous mapping; the guard part of it is then closed.
         let p = unsafe { libc::mmap(std::ptr::null_mut(), map_len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -35,28 +35,28 @@ impl FiberStack {
             return None;
         }
         let mut stack = FiberStack { map: p as usize, map_len, class, top: 0 };
-        stack.top = stack.map + map_len - stagger();
+        stack.top = stack.map + map_len - stagger_bytes();
         // SAFETY: the range is the low end of the mapping just made.
-        let rc = unsafe { libc::mprotect(p, GUARDS[class], libc::PROT_NONE) };
+        let rc = unsafe { libc::mprotect(p, GUARD_BYTES[class], libc::PROT_NONE) };
         (rc == 0).then_some(stack)
     }
 
     /// One past the last address in use, a multiple of the cache line.
-    pub(crate) fn top(&self) -> usize {
+    pub(crate) fn top_address(&self) -> usize {
         self.top
     }
     /// The lowest usable address.
-    pub(crate) fn bottom(&self) -> usize {
-        self.map + GUARDS[self.class]
+    pub(crate) fn bottom_address(&self) -> usize {
+        self.map + GUARD_BYTES[self.class]
     }
-    /// First address of the guard, which ends at [`FiberStack::bottom`].
-    pub(crate) fn guard(&self) -> usize {
+    /// First address of the guard, which ends at [`FiberStack::bottom_address`].
+    pub(crate) fn guard_address(&self) -> usize {
         self.map
     }
 }
 
 /// A multiple of the cache line below 16 KiB, different for stacks made one after the other.
-fn stagger() -> usize {
+fn stagger_bytes() -> usize {
     thread_local!(static NEXT: Cell<usize> = const { Cell::new(0) });
     let n = NEXT.get();
     NEXT.set(n + 1);
@@ -73,21 +73,21 @@ impl Drop for FiberStack {
 /// The stacks that one thread keeps.
 #[derive(Debug, Default)]
 pub(crate) struct StackPool {
-    free: [Vec<FiberStack>; SIZES.len()],
+    free: [Vec<FiberStack>; STACK_CLASS_BYTES.len()],
 }
 
 impl StackPool {
     /// A stack with at least `bytes` for the kernel; `None` when the system refuses.
-    pub(crate) fn take(&mut self, bytes: usize) -> Option<FiberStack> {
-        let need = bytes + RESERVE;
-        let class = SIZES.iter().position(|&s| s - (16 << 10) >= need)?;
-        self.free[class].pop().or_else(|| FiberStack::map(class))
+    pub(crate) fn take_stack(&mut self, bytes: usize) -> Option<FiberStack> {
+        let need = bytes + RUNTIME_RESERVE_BYTES;
+        let class = STACK_CLASS_BYTES.iter().position(|&s| s - (16 << 10) >= need)?;
+        self.free[class].pop().or_else(|| FiberStack::map_stack(class))
     }
 
     /// Takes a stack back.
-    pub(crate) fn release(&mut self, stack: FiberStack) {
+    pub(crate) fn release_stack(&mut self, stack: FiberStack) {
         let class = stack.class;
-        if class >= LARGE {
+        if class >= LARGE_STACK_CLASS {
             release_pages(&stack);
         }
         if self.free[class].len() < MAX_POOLED {
@@ -99,21 +99,22 @@ impl StackPool {
 /// What a runaway recursion has touched goes back to the system.
 fn release_pages(stack: &FiberStack) {
     let page = crate::memory::window::page_size();
-    let end = (stack.top - RESERVE) & !(page - 1);
+    let end = (stack.top - RUNTIME_RESERVE_BYTES) & !(page - 1);
     // SAFETY: the range lies in the stack's own mapping, and no fiber runs on it.
-    unsafe { libc::madvise(stack.bottom() as *mut _, end - stack.bottom(), libc::MADV_DONTNEED) };
+    unsafe { libc::madvise(stack.bottom_address() as *mut _, end - stack.bottom_address(), libc::MADV_DONTNEED) };
 }
 
 /// The class of stacks for kernels without a static bound, whose pages go back after each use.
-const LARGE: usize = 3;
+const LARGE_STACK_CLASS: usize = 3;
 /// Native stack for kernels without a static bound.
-pub(crate) const UNBOUNDED_STACK_BYTES: usize = SIZES[LARGE] - RESERVE - (16 << 10);
+pub(crate) const UNBOUNDED_STACK_BYTES: usize =
+    STACK_CLASS_BYTES[LARGE_STACK_CLASS] - RUNTIME_RESERVE_BYTES - (16 << 10);
 /// Bytes of native stack for each byte of a thread's stack. A GPU's frame has 16 bytes at least;
 /// the frame of a warp with as many registers rarely has 8 KiB.
 const NATIVE_PER_DEVICE_BYTE: usize = 512;
 
 /// Native stack for kernels without a static bound where a thread has `limit` bytes of stack.
-pub(crate) fn for_limit(limit: usize) -> usize {
-    let most = SIZES[SIZES.len() - 1] - RESERVE - (16 << 10);
+pub(crate) fn stack_bytes_for_limit(limit: usize) -> usize {
+    let most = STACK_CLASS_BYTES[STACK_CLASS_BYTES.len() - 1] - RUNTIME_RESERVE_BYTES - (16 << 10);
     limit.saturating_mul(NATIVE_PER_DEVICE_BYTE).min(most)
 }

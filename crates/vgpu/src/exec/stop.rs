@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Go on.
-pub(crate) const RUN: u32 = 0;
+pub(crate) const NOT_STOPPED: u32 = 0;
 /// A warp has faulted.
 pub(crate) const FAILED: u32 = 1;
 /// The caller is to ask whether the user wants the launch to end.
@@ -20,10 +20,10 @@ pub(crate) const CANCELLED: u32 = 5;
 
 /// Whether a word says that the launch is to stop.
 pub(crate) fn is_reason(word: u32) -> bool {
-    word != RUN && word != CHECK_INTERRUPT
+    word != NOT_STOPPED && word != CHECK_INTERRUPT
 }
 
 /// Sets a reason unless there is one already.
-pub(crate) fn set(word: &AtomicU32, reason: u32) {
+pub(crate) fn set_stop_reason(word: &AtomicU32, reason: u32) {
     let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| (!is_reason(now)).then_some(reason));
 }

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The tables of one shape of block.
-type Tables = ([u32; 3], Arc<[TidTable]>);
+type BlockTidTables = ([u32; 3], Arc<[TidTable]>);
 
 /// The tables of a block of `block` threads. Lanes beyond the last thread hold zeros.
-pub(crate) fn tables(block: [u32; 3]) -> Arc<[TidTable]> {
-    thread_local!(static LAST: RefCell<Vec<Tables>> = const { RefCell::new(Vec::new()) });
+pub(crate) fn tid_tables(block: [u32; 3]) -> Arc<[TidTable]> {
+    thread_local!(static LAST: RefCell<Vec<BlockTidTables>> = const { RefCell::new(Vec::new()) });
     LAST.with_borrow_mut(|recent| {
         if let Some(i) = recent.iter().position(|(shape, _)| *shape == block) {
             return Arc::clone(&recent[i].1);
@@ -17,13 +17,13 @@ pub(crate) fn tables(block: [u32; 3]) -> Arc<[TidTable]> {
         if recent.len() >= 8 {
             recent.remove(0);
         }
-        let made = build(block);
+        let made = build_tid_tables(block);
         recent.push((block, Arc::clone(&made)));
         made
     })
 }
 
-fn build(block: [u32; 3]) -> Arc<[TidTable]> {
+fn build_tid_tables(block: [u32; 3]) -> Arc<[TidTable]> {
     let threads = block.iter().product::<u32>() as usize;
     let zero = TidTable { x: [0; WARP_LANES], y: [0; WARP_LANES], z: [0; WARP_LANES] };
     let mut tables = vec![zero; threads.div_ceil(WARP_LANES)];
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn tables_count_x_first() {
-        let t = tables([5, 3, 4]);
+        let t = tid_tables([5, 3, 4]);
         assert_eq!(t.len(), 2);
         let at = |i: usize| (t[i / 32].x[i % 32], t[i / 32].y[i % 32], t[i / 32].z[i % 32]);
         for (i, want) in (0..4).flat_map(|z| (0..3).flat_map(move |y| (0..5).map(move |x| (x, y, z)))).enumerate() {

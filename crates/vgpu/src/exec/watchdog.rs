@@ -16,22 +16,22 @@ use std::time::{Duration, Instant};
 /// Looks without anything running, before the thread sleeps.
 const IDLE_POLLS: u32 = 50;
 
-static FLAGS: Mutex<Vec<Weak<CancelFlag>>> = Mutex::new(Vec::new());
-static ASLEEP: AtomicBool = AtomicBool::new(false);
-static THREAD: OnceLock<Thread> = OnceLock::new();
+static CANCEL_FLAGS: Mutex<Vec<Weak<CancelFlag>>> = Mutex::new(Vec::new());
+static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
+static WATCHDOG_THREAD: OnceLock<Thread> = OnceLock::new();
 
 /// The longest that a launch may take; `None` for no limit.
 pub(crate) fn time_limit() -> Option<Duration> {
-    static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
+    static TIME_LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
+    *TIME_LIMIT.get_or_init(|| {
         let parse = |text: &str| text.parse::<f64>().ok().filter(|s| *s > 0.0 && s.is_finite());
-        crate::env::setting("RTCG_VIRTUAL_TIMEOUT", "a number of seconds", parse).map(Duration::from_secs_f64)
+        crate::env::env_setting("RTCG_VIRTUAL_TIMEOUT", "a number of seconds", parse).map(Duration::from_secs_f64)
     })
 }
 
 /// Watches launches that run with this flag from now on.
 pub(crate) fn register_cancel_flag(flag: Weak<CancelFlag>) {
-    let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut flags = CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
     flags.retain(|f| f.strong_count() > 0);
     flags.push(flag);
     drop(flags);
@@ -41,18 +41,19 @@ pub(crate) fn register_cancel_flag(flag: Weak<CancelFlag>) {
 /// Starts the thread if it does not run, once there is something to watch and a reason to: a
 /// program that has only loaded the library has no threads, and may fork.
 pub(crate) fn start_if_used() {
-    let watches = !FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    let watches = !CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
     if watches && (time_limit().is_some() || interrupt::has_check()) {
-        start();
+        start_thread();
     }
 }
 
-fn start() {
+fn start_thread() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        let started = std::thread::Builder::new().name("rtcg-monitor".into()).stack_size(256 << 10).spawn(run);
+        let started =
+            std::thread::Builder::new().name("rtcg-monitor".into()).stack_size(256 << 10).spawn(watchdog_loop);
         match started {
-            Ok(handle) => drop(THREAD.set(handle.thread().clone())),
+            Ok(handle) => drop(WATCHDOG_THREAD.set(handle.thread().clone())),
             Err(error) => eprintln!("rtcg: no thread for time limits and Ctrl-C: {error}"),
         }
     });
@@ -60,16 +61,16 @@ fn start() {
 
 /// A launch has begun.
 #[inline]
-pub(crate) fn wake() {
-    if ASLEEP.load(Ordering::Relaxed) {
-        ASLEEP.store(false, Ordering::Relaxed);
-        if let Some(thread) = THREAD.get() {
+pub(crate) fn wake_watchdog() {
+    if IS_ASLEEP.load(Ordering::Relaxed) {
+        IS_ASLEEP.store(false, Ordering::Relaxed);
+        if let Some(thread) = WATCHDOG_THREAD.get() {
             thread.unpark();
         }
     }
 }
 
-fn run() {
+fn watchdog_loop() {
     interrupt::mark_internal_thread();
     super::signals::block_asynchronous();
     let mut begun = HashMap::new();
@@ -77,12 +78,12 @@ fn run() {
     loop {
         idle = if check_timeouts(&mut begun) { 0 } else { idle + 1 };
         if idle < IDLE_POLLS {
-            std::thread::sleep(interrupt::TICK);
+            std::thread::sleep(interrupt::CHECK_INTERVAL);
         } else {
-            ASLEEP.store(true, Ordering::SeqCst);
+            IS_ASLEEP.store(true, Ordering::SeqCst);
             // A launch that began before it could see the flag is found by another look soon.
             std::thread::park_timeout(Duration::from_secs(2));
-            ASLEEP.store(false, Ordering::SeqCst);
+            IS_ASLEEP.store(false, Ordering::SeqCst);
         }
     }
 }
@@ -90,7 +91,7 @@ fn run() {
 /// Looks at every launch once; whether there was any. `begun` says when each was first seen.
 fn check_timeouts(begun: &mut HashMap<u64, Instant>) -> bool {
     let flags: Vec<_> = {
-        let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
         flags.iter().filter_map(Weak::upgrade).collect()
     };
     let now = Instant::now();

@@ -7,14 +7,14 @@
 //!
 //! Mostly not even bits are needed: warps arrive at the same barrier one after the other, in the order of their
 //! ring, and it is enough to count the missing ones. Such a *round* is converted to bits as soon as anything else
-//! happens; every function here but [`WholeWarps::arrive`] does that.
+//! happens; every function here but [`WholeWarps::arrive_at_barrier`] does that.
 
 use super::barrier::N_BARRIERS;
 use std::cell::Cell;
 
 /// What the arrival of a whole warp has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arrived {
+pub(crate) enum ArrivalResult {
     /// It waits.
     Waits,
     /// It was the last, and all go on.
@@ -46,12 +46,12 @@ pub(crate) struct WholeWarps {
 }
 
 /// The bits of `number` warps.
-fn bits(number: u32) -> u32 {
+fn low_bits(number: u32) -> u32 {
     u32::MAX.checked_shr(32 - number).unwrap_or(0)
 }
 
 impl WholeWarps {
-    /// Of a block of `number` warps that has not started. With `count`, lanes are counted at all barriers.
+    /// Of a block of `number` warps that has not started. With `start_counting_lanes`, lanes are counted at all barriers.
     pub(crate) fn new(number: u32, count: bool) -> WholeWarps {
         let always_counted = if count { (1 << N_BARRIERS) - 1 } else { 0 };
         WholeWarps {
@@ -68,31 +68,31 @@ impl WholeWarps {
     }
 
     /// A block begins.
-    pub(crate) fn reset(&self) {
+    pub(crate) fn reset_for_block(&self) {
         self.round_left.set(0);
-        self.runnable.set(bits(self.number));
-        self.unfinished.set(bits(self.number));
+        self.runnable.set(low_bits(self.number));
+        self.unfinished.set(low_bits(self.number));
         self.counted.set(self.always_counted);
         self.waiting.iter().for_each(|w| w.set(0));
     }
 
     /// Puts the round into bits.
-    fn settle(&self) {
+    fn round_to_bits(&self) {
         let left = self.round_left.replace(0);
         if left == 0 {
             return;
         }
-        let came = u64::from(bits(self.number - left)) << self.round_first.get();
+        let came = u64::from(low_bits(self.number - left)) << self.round_first.get();
         // Those beyond the last warp are the first ones.
-        let came = (came | came >> self.number) as u32 & bits(self.number);
+        let came = (came | came >> self.number) as u32 & low_bits(self.number);
         let waiting = &self.waiting[self.round_at.get() as usize % N_BARRIERS];
         waiting.set(waiting.get() | came);
         self.runnable.set(self.runnable.get() & !came);
     }
 
     /// Warps that can run, one bit each.
-    pub(crate) fn runnable(&self) -> u32 {
-        self.settle();
+    pub(crate) fn runnable_warps(&self) -> u32 {
+        self.round_to_bits();
         self.runnable.get()
     }
 
@@ -103,54 +103,54 @@ impl WholeWarps {
     }
 
     /// These warps, one bit each, can run from here on.
-    pub(crate) fn wake(&self, warps: u32) {
-        self.settle();
+    pub(crate) fn make_runnable(&self, warps: u32) {
+        self.round_to_bits();
         self.runnable.set(self.runnable.get() | warps);
     }
 
     /// This warp, by its bit, cannot run from here on.
-    pub(crate) fn suspend(&self, warp: u32) {
-        self.settle();
+    pub(crate) fn make_waiting(&self, warp: u32) {
+        self.round_to_bits();
         self.runnable.set(self.runnable.get() & !warp);
     }
 
     /// Barriers at which lanes are counted, one bit each.
-    pub(crate) fn counted(&self) -> u32 {
+    pub(crate) fn lane_counted_barriers(&self) -> u32 {
         self.counted.get()
     }
 
     /// The whole warp number `warp` arrives at barrier `id` to wait for all others.
     // What x86-64 does by hand where a round goes on.
     #[inline(always)]
-    pub(crate) fn arrive(&self, warp: u32, id: usize) -> Arrived {
+    pub(crate) fn arrive_at_barrier(&self, warp: u32, id: usize) -> ArrivalResult {
         if self.round_at.get() as usize == id {
             match self.round_left.get() {
                 0 => {}
                 1 => {
                     self.round_left.set(0);
-                    return Arrived::Last;
+                    return ArrivalResult::Last;
                 }
                 left => {
                     self.round_left.set(left - 1);
-                    return Arrived::Waits;
+                    return ArrivalResult::Waits;
                 }
             }
         }
-        self.begin(warp, id)
+        self.begin_round(warp, id)
     }
 
     /// An arrival at another barrier than that of the round, or where there is none.
-    fn begin(&self, warp: u32, id: usize) -> Arrived {
-        self.settle();
+    fn begin_round(&self, warp: u32, id: usize) -> ArrivalResult {
+        self.round_to_bits();
         if self.counted.get() >> id & 1 != 0 {
-            return Arrived::Counted;
+            return ArrivalResult::Counted;
         }
-        let (bit, every) = (1 << warp, bits(self.number));
+        let (bit, every) = (1 << warp, low_bits(self.number));
         let all = self.waiting[id].get() | bit;
         if all == self.unfinished.get() {
             self.waiting[id].set(0);
             self.runnable.set(self.runnable.get() | all);
-            return Arrived::Last;
+            return ArrivalResult::Last;
         }
         if self.runnable.get() == every {
             self.round_at.set(id as u32);
@@ -160,24 +160,24 @@ impl WholeWarps {
             self.waiting[id].set(all);
             self.runnable.set(self.runnable.get() & !bit);
         }
-        Arrived::Waits
+        ArrivalResult::Waits
     }
 
     /// From here on lanes are counted at barrier `id`. Returns the warps that wait there.
-    pub(crate) fn count(&self, id: usize) -> u32 {
-        self.settle();
+    pub(crate) fn start_counting_lanes(&self, id: usize) -> u32 {
+        self.round_to_bits();
         self.counted.set(self.counted.get() | 1 << id);
         self.waiting[id].replace(0)
     }
 
     /// The barrier `id` at which lanes were counted is complete.
-    pub(crate) fn completed(&self, id: usize) {
+    pub(crate) fn finish_counting_lanes(&self, id: usize) {
         self.counted.set(self.counted.get() & !(1 << id) | self.always_counted);
     }
 
     /// A warp, by its bit, has ended. Those that need wait for it no longer go on.
-    pub(crate) fn finish(&self, warp: u32) {
-        self.suspend(warp);
+    pub(crate) fn finish_warp(&self, warp: u32) {
+        self.make_waiting(warp);
         let left = self.unfinished.get() & !warp;
         self.unfinished.set(left);
         if self.runnable.get() == left {
@@ -185,7 +185,7 @@ impl WholeWarps {
         }
         // Two barriers at which all warps that are left wait there cannot be.
         if let Some(complete) = self.waiting.iter().find(|w| w.get() == left && left != 0) {
-            self.wake(complete.replace(0));
+            self.make_runnable(complete.replace(0));
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
 
     fn block(warps: u32) -> WholeWarps {
         let w = WholeWarps::new(warps, false);
-        w.reset();
+        w.reset_for_block();
         w
     }
 
@@ -204,64 +204,64 @@ mod tests {
     fn the_last_warp_lets_all_go_on() {
         let w = block(3);
         for first in [1, 2, 0, 0] {
-            assert_eq!(w.arrive(first, 3), Arrived::Waits);
-            assert_eq!(w.arrive((first + 1) % 3, 3), Arrived::Waits);
-            assert_eq!(w.arrive((first + 2) % 3, 3), Arrived::Last);
-            assert_eq!(w.runnable(), 0b111);
+            assert_eq!(w.arrive_at_barrier(first, 3), ArrivalResult::Waits);
+            assert_eq!(w.arrive_at_barrier((first + 1) % 3, 3), ArrivalResult::Waits);
+            assert_eq!(w.arrive_at_barrier((first + 2) % 3, 3), ArrivalResult::Last);
+            assert_eq!(w.runnable_warps(), 0b111);
         }
-        assert_eq!(block(1).arrive(0, 3), Arrived::Last);
+        assert_eq!(block(1).arrive_at_barrier(0, 3), ArrivalResult::Last);
     }
 
     #[test]
     fn a_round_is_put_into_bits_at_any_time() {
         for (number, first, came) in (1..=32).flat_map(|n| (0..n).flat_map(move |f| (1..n).map(move |c| (n, f, c)))) {
             let w = block(number);
-            (0..came).for_each(|i| assert_eq!(w.arrive((first + i) % number, 2), Arrived::Waits));
+            (0..came).for_each(|i| assert_eq!(w.arrive_at_barrier((first + i) % number, 2), ArrivalResult::Waits));
             let want = (0..came).fold(0, |m, i| m | 1 << ((first + i) % number));
-            assert_eq!(w.runnable(), bits(number) & !want);
+            assert_eq!(w.runnable_warps(), low_bits(number) & !want);
             // It goes on in bits.
             for i in came..number {
                 let last = i + 1 == number;
-                let arrived = w.arrive((first + i) % number, 2);
-                assert_eq!(arrived, if last { Arrived::Last } else { Arrived::Waits });
+                let arrived = w.arrive_at_barrier((first + i) % number, 2);
+                assert_eq!(arrived, if last { ArrivalResult::Last } else { ArrivalResult::Waits });
             }
-            assert_eq!(w.runnable(), bits(number));
+            assert_eq!(w.runnable_warps(), low_bits(number));
         }
     }
 
     #[test]
     fn barriers_are_apart() {
         let w = block(2);
-        assert_eq!(w.arrive(0, 0), Arrived::Waits);
-        assert_eq!(w.arrive(1, 1), Arrived::Waits);
-        assert_eq!(w.runnable(), 0);
-        assert_eq!((w.count(0), w.count(1), w.count(2)), (0b01, 0b10, 0));
+        assert_eq!(w.arrive_at_barrier(0, 0), ArrivalResult::Waits);
+        assert_eq!(w.arrive_at_barrier(1, 1), ArrivalResult::Waits);
+        assert_eq!(w.runnable_warps(), 0);
+        assert_eq!((w.start_counting_lanes(0), w.start_counting_lanes(1), w.start_counting_lanes(2)), (0b01, 0b10, 0));
     }
 
     #[test]
     fn the_end_of_a_warp_completes_what_the_others_wait_at() {
         let w = block(3);
-        assert_eq!(w.arrive(0, 0), Arrived::Waits);
-        w.finish(0b100);
-        assert_eq!(w.runnable(), 0b010);
-        w.finish(0b010);
-        assert_eq!(w.runnable(), 0b001);
-        w.finish(0b001);
-        assert_eq!(w.runnable(), 0);
+        assert_eq!(w.arrive_at_barrier(0, 0), ArrivalResult::Waits);
+        w.finish_warp(0b100);
+        assert_eq!(w.runnable_warps(), 0b010);
+        w.finish_warp(0b010);
+        assert_eq!(w.runnable_warps(), 0b001);
+        w.finish_warp(0b001);
+        assert_eq!(w.runnable_warps(), 0);
     }
 
     #[test]
     fn lanes_are_counted_until_the_barrier_is_complete() {
         let w = block(2);
-        assert_eq!(w.arrive(0, 5), Arrived::Waits);
-        assert_eq!(w.count(5), 0b01);
-        assert_eq!(w.arrive(1, 5), Arrived::Counted);
-        w.completed(5);
-        w.wake(0b01);
-        assert_eq!(w.arrive(1, 5), Arrived::Waits);
+        assert_eq!(w.arrive_at_barrier(0, 5), ArrivalResult::Waits);
+        assert_eq!(w.start_counting_lanes(5), 0b01);
+        assert_eq!(w.arrive_at_barrier(1, 5), ArrivalResult::Counted);
+        w.finish_counting_lanes(5);
+        w.make_runnable(0b01);
+        assert_eq!(w.arrive_at_barrier(1, 5), ArrivalResult::Waits);
         let w = WholeWarps::new(2, true);
-        w.reset();
-        w.completed(5);
-        assert_eq!(w.arrive(1, 5), Arrived::Counted);
+        w.reset_for_block();
+        w.finish_counting_lanes(5);
+        assert_eq!(w.arrive_at_barrier(1, 5), ArrivalResult::Counted);
     }
 }

@@ -5,7 +5,7 @@
 //! and returns only when no helper is in the job any more, so a job may live on its stack.
 
 use super::fault::{Fault, FaultKind};
-use super::job::{Job, LaunchConfig, ParamSlot};
+use super::job::{GridJob, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
@@ -24,7 +24,7 @@ const NS_PER_THREAD: u64 = 2;
 /// One in so many launches of a single block is timed.
 const TIMING_INTERVAL: u64 = 16;
 /// Spins before a waiting thread sleeps.
-const SPINS: u32 = 1_000;
+const MAX_SPINS: u32 = 1_000;
 
 /// What a thread keeps from launch to launch.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ fn with_worker<R>(index: u32, f: impl FnOnce(&mut Worker) -> R) -> R {
 /// # Errors
 /// The first fault.
 pub fn run_program(program: &Program, shape: LaunchConfig, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
-    run_program_since(program, shape, params, cancel, cancel.generation())
+    run_program_since(program, shape, params, cancel, cancel.interrupt_generation())
 }
 
 /// [`run_program`] for a launch that was begun when the flag was in generation `generation`.
@@ -61,28 +61,28 @@ pub(crate) fn run_program_since(
     cancel: &CancelFlag,
     generation: u64,
 ) -> Result<(), Fault> {
-    signals::install();
-    let out_of_memory = |e| Fault::of_launch(FaultKind::OutOfMemory, &program.name, format!("{e}"));
+    signals::install_fault_handlers();
+    let out_of_memory = |e| Fault::launch_fault(FaultKind::OutOfMemory, &program.name, format!("{e}"));
     let slot = ParamSlot::new(params).map_err(out_of_memory)?;
     // Two grids that each want all of their blocks resident could wait for each other's room.
-    static COOPERATIVE: Mutex<()> = Mutex::new(());
-    let job = Job::new(program, shape, &slot, n_workers(), cancel);
-    let watch = cancel.watch(&job.stop, job.grid_id, &program.name, generation);
-    let _alone = shape.cooperative.then(|| wait_for_lock(&COOPERATIVE, &job)).flatten();
-    if !job.stopped() {
+    static COOPERATIVE_LAUNCH_LOCK: Mutex<()> = Mutex::new(());
+    let job = GridJob::new(program, shape, &slot, n_workers(), cancel);
+    let watch = cancel.watch_launch(&job.stop, job.grid_id, &program.name, generation);
+    let _alone = shape.cooperative.then(|| wait_for_lock(&COOPERATIVE_LAUNCH_LOCK, &job)).flatten();
+    if !job.is_stopped() {
         run_job(&job);
     }
     drop(watch);
-    job.outcome()
+    job.launch_outcome()
 }
 
 /// The lock; `None` when the job was stopped while it waited.
-fn wait_for_lock<'a>(mutex: &'a Mutex<()>, job: &Job<'_>) -> Option<MutexGuard<'a, ()>> {
+fn wait_for_lock<'a>(mutex: &'a Mutex<()>, job: &GridJob<'_>) -> Option<MutexGuard<'a, ()>> {
     loop {
         match mutex.try_lock() {
             Ok(guard) => return Some(guard),
             Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
-            Err(TryLockError::WouldBlock) if job.stopped() => return None,
+            Err(TryLockError::WouldBlock) if job.is_stopped() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
         }
         if job.interrupt_check_requested() {
@@ -91,19 +91,19 @@ fn wait_for_lock<'a>(mutex: &'a Mutex<()>, job: &Job<'_>) -> Option<MutexGuard<'
     }
 }
 
-fn run_job(job: &Job<'_>) {
+fn run_job(job: &GridJob<'_>) {
     let per_block = match job.program.ns_per_block.load(Ordering::Relaxed) {
         0 => u64::from(job.threads) * NS_PER_THREAD,
         ns => u64::from(ns),
     };
     let worth = job.total > 1 && !job.caller_only && per_block.saturating_mul(job.total) > MIN_PARALLEL_NS;
     let first = job.take_blocks();
-    if worth && let Some(helpers) = HelperThreads::get() {
-        helpers.offer(job);
+    if worth && let Some(helpers) = HelperThreads::process_helpers() {
+        helpers.offer_job(job);
         let start = Instant::now();
         let done = run_blocks(job, 0, first);
         note_time(job, start, done);
-        helpers.withdraw(job);
+        helpers.withdraw_job(job);
     } else {
         // Reading the clock costs a tenth of an empty launch, so single blocks are timed now and then.
         let known = job.program.ns_per_block.load(Ordering::Relaxed) != 0;
@@ -117,8 +117,8 @@ fn run_job(job: &Job<'_>) {
 }
 
 /// Keeps a running mean of the time of a block, from the `done` blocks of this thread.
-fn note_time(job: &Job<'_>, start: Instant, done: u64) {
-    if job.stopped() || done == 0 {
+fn note_time(job: &GridJob<'_>, start: Instant, done: u64) {
+    if job.is_stopped() || done == 0 {
         return;
     }
     let spent = start.elapsed().as_nanos() as u64;
@@ -129,10 +129,14 @@ fn note_time(job: &Job<'_>, start: Instant, done: u64) {
 }
 
 /// Runs blocks on this thread until there is none left; how many it ran.
-fn run_blocks(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
+fn run_blocks(job: &GridJob<'_>, index: u32, first: Range<u64>) -> u64 {
     let mode = arch::set_float_mode();
     let done = with_worker(index, |worker| {
-        if job.program.suspends { resident::run(job, worker, first) } else { serial::run(job, worker, first) }
+        if job.program.suspends {
+            resident::run_resident_blocks(job, worker, first)
+        } else {
+            serial::run_blocks_serially(job, worker, first)
+        }
     });
     arch::restore_float_mode(mode);
     done
@@ -142,7 +146,7 @@ fn run_blocks(job: &Job<'_>, index: u32, first: Range<u64>) -> u64 {
 pub fn n_workers() -> usize {
     static N: OnceLock<usize> = OnceLock::new();
     *N.get_or_init(|| {
-        let wanted = crate::env::setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
+        let wanted = crate::env::env_setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         wanted.unwrap_or_else(cores).clamp(1, 1024)
     })
@@ -150,8 +154,8 @@ pub fn n_workers() -> usize {
 
 /// A job that helpers may join. The pointer is valid while the job is in the list or has helpers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct JobOffer(*const Job<'static>);
-// SAFETY: `Job` is `Sync`; the list's protocol keeps it alive (see `HelperThreads::withdraw`).
+struct JobOffer(*const GridJob<'static>);
+// SAFETY: `GridJob` is `Sync`; the list's protocol keeps it alive (see `HelperThreads::withdraw_job`).
 unsafe impl Send for JobOffer {}
 
 struct HelperThreads {
@@ -166,13 +170,13 @@ struct HelperThreads {
 impl HelperThreads {
     /// The helpers of this process; `None` when there are none (a single core, or a forked child,
     /// which has only the thread that forked).
-    fn get() -> Option<&'static HelperThreads> {
+    fn process_helpers() -> Option<&'static HelperThreads> {
         static HELPERS: OnceLock<Option<&'static HelperThreads>> = OnceLock::new();
-        let helpers = (*HELPERS.get_or_init(HelperThreads::start))?;
+        let helpers = (*HELPERS.get_or_init(HelperThreads::start_helpers))?;
         (helpers.process == std::process::id()).then_some(helpers)
     }
 
-    fn start() -> Option<&'static HelperThreads> {
+    fn start_helpers() -> Option<&'static HelperThreads> {
         let n = n_workers() - 1;
         if n == 0 {
             return None;
@@ -195,7 +199,7 @@ impl HelperThreads {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn offer(&self, job: &Job<'_>) {
+    fn offer_job(&self, job: &GridJob<'_>) {
         let mut offers = self.lock();
         offers.push(JobOffer(std::ptr::from_ref(job).cast()));
         // Under the lock, or a helper that is about to sleep could miss it.
@@ -209,17 +213,17 @@ impl HelperThreads {
     }
 
     /// Takes the job off the list and waits for the helpers that are in it.
-    fn withdraw(&self, job: &Job<'_>) {
+    fn withdraw_job(&self, job: &GridJob<'_>) {
         let this = JobOffer(std::ptr::from_ref(job).cast());
         self.lock().retain(|o| *o != this);
         // From here on no helper can enter.
         let mut spins = 0;
         while job.helpers.load(Ordering::Acquire) != 0 {
             spins += 1;
-            if spins < SPINS {
+            if spins < MAX_SPINS {
                 std::hint::spin_loop();
             } else {
-                std::thread::park_timeout(interrupt::TICK);
+                std::thread::park_timeout(interrupt::CHECK_INTERVAL);
                 if job.interrupt_check_requested() {
                     job.check_interrupt();
                 }
@@ -230,11 +234,11 @@ impl HelperThreads {
     fn helper_loop(&self, index: u32) {
         interrupt::mark_internal_thread();
         signals::block_asynchronous();
-        signals::install();
+        signals::install_fault_handlers();
         loop {
-            let JobOffer(job) = self.wait();
-            // SAFETY: `wait` has counted this helper in under the lock, and the caller does not
-            // leave `withdraw` before it is counted out.
+            let JobOffer(job) = self.wait_for_job();
+            // SAFETY: `wait_for_job` has counted this helper in under the lock, and the caller does not
+            // leave `withdraw_job` before it is counted out.
             let job = unsafe { &*job };
             let first = job.take_blocks();
             if !first.is_empty() {
@@ -248,14 +252,14 @@ impl HelperThreads {
     }
 
     /// The next job with blocks left; this helper is counted in.
-    fn wait(&self) -> JobOffer {
+    fn wait_for_job(&self) -> JobOffer {
         loop {
             let seen = self.generation.load(Ordering::Acquire);
             if let Some(offer) = self.join_job(&self.lock()) {
                 return offer;
             }
             let mut spins = 0;
-            while spins < SPINS && self.generation.load(Ordering::Relaxed) == seen {
+            while spins < MAX_SPINS && self.generation.load(Ordering::Relaxed) == seen {
                 std::hint::spin_loop();
                 spins += 1;
             }

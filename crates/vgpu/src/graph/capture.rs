@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::ThreadId;
 
-use super::{Action, Graph};
+use super::{Graph, NodeAction};
 use crate::context::Context;
-use crate::error::{Code, Error, Res, ensure};
-use crate::objects::lock;
-use crate::stream::{Kind, Stream};
+use crate::driver_objects::lock;
+use crate::error::{Error, Res, ResultCode, ensure};
+use crate::stream::{Stream, StreamKind};
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL`, the default of threads.
-const GLOBAL: u32 = 0;
-const RELAXED: u32 = 2;
+const GLOBAL_MODE: u32 = 0;
+const RELAXED_MODE: u32 = 2;
 
 static CAPTURES: Mutex<Vec<Weak<Capture>>> = Mutex::new(Vec::new());
 /// Captures in progress; lets calls that a capture forbids find out cheaply that there is none.
 static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
 
-thread_local!(static MODE: Cell<u32> = const { Cell::new(GLOBAL) });
+thread_local!(static MODE: Cell<u32> = const { Cell::new(GLOBAL_MODE) });
 
 /// A capture in progress.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct Capture {
 
 /// A stream's part in a capture.
 #[derive(Debug, Clone)]
-pub(crate) struct Captured {
+pub(crate) struct StreamCapture {
     /// The capture.
     pub(crate) capture: Arc<Capture>,
     /// What the stream's next node comes after.
@@ -61,13 +61,13 @@ impl Capture {
         self.invalid.load(Ordering::Acquire)
     }
 
-    fn invalidate(&self) {
+    fn invalidate_capture(&self) {
         self.invalid.store(true, Ordering::Release);
     }
 
-    fn admit(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
+    fn admit_stream(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
         lock(&self.streams).push(Arc::downgrade(stream));
-        *lock(&stream.capture) = Some(Captured { capture: self.clone(), after });
+        *lock(&stream.capture) = Some(StreamCapture { capture: self.clone(), after });
         stream.capturing.store(true, Ordering::Release);
     }
 
@@ -80,11 +80,11 @@ impl Capture {
 }
 
 /// Begins to capture what is submitted to a stream, into a graph after some of its nodes.
-pub(crate) fn begin(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, after: Vec<u64>, mode: u32) -> Res {
+pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, after: Vec<u64>, mode: u32) -> Res {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    ensure(mode <= RELAXED, Code::INVALID_VALUE)?;
-    ensure(stream.kind != Kind::Legacy, Code::STREAM_CAPTURE_UNSUPPORTED)?;
-    ensure(!stream.capturing.load(Ordering::Acquire), Code::ILLEGAL_STATE)?;
+    ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
+    ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
+    ensure(!stream.capturing.load(Ordering::Acquire), ResultCode::ILLEGAL_STATE)?;
     N_CAPTURES.fetch_add(1, Ordering::AcqRel);
     let capture = Arc::new(Capture {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -100,28 +100,30 @@ pub(crate) fn begin(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, afte
     captures.retain(|c| c.strong_count() > 0);
     captures.push(Arc::downgrade(&capture));
     drop(captures);
-    capture.admit(stream, after);
+    capture.admit_stream(stream, after);
     Ok(())
 }
 
 /// Ends the capture that began in a stream; its graph.
-pub(crate) fn end(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
-    let Captured { capture, after } = of(stream).ok_or(Code::ILLEGAL_STATE)?;
-    ensure(capture.origin == stream.id, Code::STREAM_CAPTURE_UNMATCHED).inspect_err(|_| capture.invalidate())?;
-    let here = capture.mode == RELAXED || capture.thread == std::thread::current().id();
-    ensure(here, Code::STREAM_CAPTURE_WRONG_THREAD)?;
+pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
+    let StreamCapture { capture, after } = capture_of_stream(stream).ok_or(ResultCode::ILLEGAL_STATE)?;
+    ensure(capture.origin == stream.id, ResultCode::STREAM_CAPTURE_UNMATCHED)
+        .inspect_err(|_| capture.invalidate_capture())?;
+    let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
+    ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     capture.release_streams();
-    ensure(!capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
-    let parts = capture.graph.parts();
+    ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
+    let parts = capture.graph.contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
-    let loose = parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.after(n.handle).next().is_none());
-    ensure(!loose, Code::STREAM_CAPTURE_UNJOINED)?;
+    let loose =
+        parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.dependents_of(n.handle).next().is_none());
+    ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)?;
     drop(parts);
     Ok(capture.graph.clone())
 }
 
 /// A stream's part in a capture, if it has one.
-pub(crate) fn of(stream: &Stream) -> Option<Captured> {
+pub(crate) fn capture_of_stream(stream: &Stream) -> Option<StreamCapture> {
     if !stream.capturing.load(Ordering::Acquire) {
         return None;
     }
@@ -129,36 +131,36 @@ pub(crate) fn of(stream: &Stream) -> Option<Captured> {
 }
 
 /// Makes a node of an operation if its stream is capturing; whether it did.
-pub(crate) fn intercept(stream: &Stream, action: impl FnOnce() -> Res<Action>) -> Res<bool> {
+pub(crate) fn capture_operation(stream: &Stream, action: impl FnOnce() -> Res<NodeAction>) -> Res<bool> {
     if !stream.capturing.load(Ordering::Acquire) {
         return Ok(false);
     }
     let mut slot = lock(&stream.capture);
     let Some(captured) = &mut *slot else { return Ok(false) };
-    ensure(!captured.capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
-    let added = action().and_then(|a| captured.capture.graph.add(a, &captured.after, 0));
-    let node = added.inspect_err(|_| captured.capture.invalidate())?;
+    ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
+    let added = action().and_then(|a| captured.capture.graph.add_node(a, &captured.after, 0));
+    let node = added.inspect_err(|_| captured.capture.invalidate_capture())?;
     captured.after = vec![node.handle];
     Ok(true)
 }
 
 /// Fails, and invalidates the capture, if the stream is capturing: the operation cannot be a node.
-pub(crate) fn refuse(stream: &Stream) -> Res {
-    match of(stream) {
+pub(crate) fn refuse_if_capturing(stream: &Stream) -> Res {
+    match capture_of_stream(stream) {
         None => Ok(()),
         Some(captured) => {
-            captured.capture.invalidate();
-            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+            captured.capture.invalidate_capture();
+            ResultCode::STREAM_CAPTURE_UNSUPPORTED.err()
         }
     }
 }
 
 /// A stream waits for an event that was recorded in a capture.
-pub(crate) fn join(stream: &Arc<Stream>, event: &Captured) -> Res {
-    ensure(stream.kind != Kind::Legacy, Code::STREAM_CAPTURE_IMPLICIT)?;
-    ensure(!event.capture.is_invalid(), Code::STREAM_CAPTURE_INVALIDATED)?;
-    match of(stream) {
-        None => event.capture.admit(stream, event.after.clone()),
+pub(crate) fn join_event_capture(stream: &Arc<Stream>, event: &StreamCapture) -> Res {
+    ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_IMPLICIT)?;
+    ensure(!event.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
+    match capture_of_stream(stream) {
+        None => event.capture.admit_stream(stream, event.after.clone()),
         Some(own) if own.capture.id == event.capture.id => {
             if let Some(captured) = &mut *lock(&stream.capture) {
                 let new = event.after.iter().filter(|n| !own.after.contains(n));
@@ -166,21 +168,21 @@ pub(crate) fn join(stream: &Arc<Stream>, event: &Captured) -> Res {
             }
         }
         Some(own) => {
-            own.capture.invalidate();
-            event.capture.invalidate();
-            return Code::STREAM_CAPTURE_MERGE.err();
+            own.capture.invalidate_capture();
+            event.capture.invalidate_capture();
+            return ResultCode::STREAM_CAPTURE_MERGE.err();
         }
     }
     Ok(())
 }
 
 /// A capturing stream waits for an event that was recorded outside of any capture.
-pub(crate) fn isolation(captured: &Captured) -> Error {
-    captured.capture.invalidate();
-    Code::STREAM_CAPTURE_ISOLATION.into()
+pub(crate) fn capture_isolation_error(captured: &StreamCapture) -> Error {
+    captured.capture.invalidate_capture();
+    ResultCode::STREAM_CAPTURE_ISOLATION.into()
 }
 
-fn active() -> Vec<Arc<Capture>> {
+fn active_captures() -> Vec<Arc<Capture>> {
     if N_CAPTURES.load(Ordering::Acquire) == 0 {
         return Vec::new();
     }
@@ -194,8 +196,8 @@ pub(crate) fn check_legacy(ctx: &Context) -> Res {
     match before_legacy(ctx) {
         None => Ok(()),
         Some(capture) => {
-            capture.invalidate();
-            Code::STREAM_CAPTURE_IMPLICIT.err()
+            capture.invalidate_capture();
+            ResultCode::STREAM_CAPTURE_IMPLICIT.err()
         }
     }
 }
@@ -208,9 +210,9 @@ pub(crate) fn is_waited_for(ctx: &Context) -> bool {
 fn before_legacy(ctx: &Context) -> Option<Arc<Capture>> {
     let blocking = |c: &Arc<Capture>| {
         let streams = lock(&c.streams);
-        streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == Kind::Blocking)
+        streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == StreamKind::Blocking)
     };
-    active().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c))
+    active_captures().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c))
 }
 
 /// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees, queries, waits,
@@ -219,32 +221,32 @@ pub(crate) fn check_unsafe_call() -> Res {
     let me = std::thread::current().id();
     let mode = MODE.get();
     let forbids = |c: &Arc<Capture>| match (mode, c.mode) {
-        (RELAXED, _) | (_, RELAXED) => false,
-        (GLOBAL, GLOBAL) => true,
+        (RELAXED_MODE, _) | (_, RELAXED_MODE) => false,
+        (GLOBAL_MODE, GLOBAL_MODE) => true,
         _ => c.thread == me,
     };
-    match active().into_iter().find(forbids) {
+    match active_captures().into_iter().find(forbids) {
         None => Ok(()),
         Some(capture) => {
-            capture.invalidate();
-            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+            capture.invalidate_capture();
+            ResultCode::STREAM_CAPTURE_UNSUPPORTED.err()
         }
     }
 }
 
 /// Fails when a stream of the context is capturing: waiting for all of it makes no sense.
 pub(crate) fn check_context_wait(ctx: &Context) -> Res {
-    match active().into_iter().find(|c| c.ctx_id == ctx.id) {
+    match active_captures().into_iter().find(|c| c.ctx_id == ctx.id) {
         None => Ok(()),
         Some(capture) => {
-            capture.invalidate();
-            Code::STREAM_CAPTURE_UNSUPPORTED.err()
+            capture.invalidate_capture();
+            ResultCode::STREAM_CAPTURE_UNSUPPORTED.err()
         }
     }
 }
 
 /// `cuThreadExchangeStreamCaptureMode`
 pub(crate) fn exchange_mode(mode: u32) -> Res<u32> {
-    ensure(mode <= RELAXED, Code::INVALID_VALUE)?;
+    ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
     Ok(MODE.replace(mode))
 }

@@ -27,7 +27,7 @@ static CONDITIONS: Mutex<BTreeMap<u64, Weak<Condition>>> = Mutex::new(BTreeMap::
 
 impl Condition {
     /// A new condition and its number.
-    pub(crate) fn create(default: Option<u32>) -> (u64, Arc<Condition>) {
+    pub(crate) fn create_condition(default: Option<u32>) -> (u64, Arc<Condition>) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let condition = Arc::new(Condition {
@@ -42,7 +42,7 @@ impl Condition {
     }
 
     /// The condition of a number.
-    pub(crate) fn find(number: u64) -> Option<Arc<Condition>> {
+    pub(crate) fn find_condition(number: u64) -> Option<Arc<Condition>> {
         let all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(&number)?.upgrade()
     }
@@ -53,12 +53,12 @@ impl Condition {
     }
 
     /// Sets the value.
-    pub(crate) fn set(&self, value: u32) {
+    pub(crate) fn set_value(&self, value: u32) {
         self.value.store(value, Ordering::Release);
     }
 
     /// Takes it for a node; whether no other node asks it.
-    pub(crate) fn claim(&self) -> bool {
+    pub(crate) fn claim_for_node(&self) -> bool {
         !self.is_claimed.swap(true, Ordering::AcqRel)
     }
 
@@ -68,9 +68,9 @@ impl Condition {
     }
 
     /// A launch begins.
-    pub(crate) fn reset(&self) {
+    pub(crate) fn reset_to_default(&self) {
         if let Some(value) = self.default {
-            self.set(value);
+            self.set_value(value);
         }
     }
 }
@@ -115,7 +115,7 @@ impl ConditionalNode {
     }
 
     /// Whether it asks again when the graph has run.
-    pub(crate) fn repeats(&self) -> bool {
+    pub(crate) fn is_while(&self) -> bool {
         self.kind == CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE
     }
 }

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Action, Condition, ConditionalNode, Graph, GraphMemory, UserObject, memory};
+use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
 use crate::api::launch::run_kernel;
 use crate::api::{copy_box, memset};
 use crate::context::Context;
 use crate::driver::EVENTS;
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::{fault_error, lock};
+use crate::error::{Res, ResultCode, ensure};
 use crate::event::Event;
-use crate::handles::Table;
-use crate::objects::{fault_error, lock};
-use crate::stream::{Stream, StreamPoint, StreamPoints, Work};
+use crate::handles::HandleTable;
+use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 
 /// Executable graphs by handle.
-pub(crate) static EXECS: Table<Exec> = Table::new(0x1d);
+pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);
 
 /// A graph with so many threads in all may run inside the launch call...
 const INLINE_THREADS: u64 = 1 << 20;
@@ -33,28 +33,28 @@ const AUTO_FREE: u64 = 1;
 
 /// `CUgraphExec`
 #[derive(Debug)]
-pub(crate) struct Exec {
+pub(crate) struct GraphExec {
     /// Identifier of the context that it was made in.
     pub(crate) ctx_id: u64,
     /// As given.
     pub(crate) flags: u64,
-    state: Mutex<State>,
+    state: Mutex<ExecState>,
     /// Where the last launch ends.
     last: Mutex<Option<StreamPoint>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ExecState {
     body: Vec<ExecNode>,
-    objects: Objects,
-    plan: Option<Arc<Plan>>,
+    objects: UserObjects,
+    plan: Option<Arc<LaunchPlan>>,
 }
 
 /// A node with what it was when the graph was instantiated, or what it was set to since.
 #[derive(Debug)]
 struct ExecNode {
     node: u64,
-    action: Action,
+    action: NodeAction,
     enabled: bool,
     /// Positions of the nodes that come right before.
     after: Vec<usize>,
@@ -63,11 +63,11 @@ struct ExecNode {
 }
 
 /// Objects of the program, which live as long as the executable graph and its launches.
-type Objects = Arc<[Arc<UserObject>]>;
+type UserObjects = Arc<[Arc<UserObject>]>;
 
 type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
 
-enum Step {
+enum LaunchStep {
     Device(Arc<[DeviceStep]>),
     Host(unsafe extern "C" fn(*mut std::ffi::c_void), super::AssertSend<*mut std::ffi::c_void>),
     Record(Arc<Event>),
@@ -75,9 +75,9 @@ enum Step {
 }
 
 /// What a launch does.
-struct Plan {
-    steps: Vec<Step>,
-    objects: Objects,
+struct LaunchPlan {
+    steps: Vec<LaunchStep>,
+    objects: UserObjects,
     /// Allocations, each with whether the graph frees it too.
     memory: Vec<(Arc<GraphMemory>, bool)>,
     /// The whole may run inside the launch call.
@@ -86,25 +86,27 @@ struct Plan {
     short_running: Arc<AtomicBool>,
 }
 
-impl std::fmt::Debug for Plan {
+impl std::fmt::Debug for LaunchPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Plan").field("n_steps", &self.steps.len()).finish_non_exhaustive()
     }
 }
 
 /// The nodes of a graph in order; fails when they form a cycle.
-fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
+fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
     let (order, edges) = {
-        let parts = graph.parts();
-        (parts.in_order().ok_or(Code::INVALID_VALUE)?, parts.edges.clone())
+        let parts = graph.contents();
+        (parts.topological_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone())
     };
     let at: std::collections::HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
     let mut body: Vec<ExecNode> = Vec::with_capacity(order.len());
     for node in order {
-        let action = node.action();
+        let action = node.current_action();
         let inside = match &action {
-            Action::Child(graph) => vec![body_of(graph)?],
-            Action::Conditional(choice) => choice.bodies.iter().map(|body| body_of(body)).collect::<Res<_>>()?,
+            NodeAction::Child(graph) => vec![ordered_exec_nodes(graph)?],
+            NodeAction::Conditional(choice) => {
+                choice.bodies.iter().map(|body| ordered_exec_nodes(body)).collect::<Res<_>>()?
+            }
             _ => Vec::new(),
         };
         body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), inside });
@@ -119,28 +121,31 @@ fn body_of(graph: &Graph) -> Res<Vec<ExecNode>> {
 }
 
 /// The objects of the program that a graph and the graphs inside it hold.
-fn objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
+fn user_objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
     let mut objects = lock(&graph.objects).clone();
-    let nodes = graph.parts().nodes.clone();
+    let nodes = graph.contents().nodes.clone();
     for node in nodes {
-        match node.action() {
-            Action::Child(child) => objects.append(&mut objects_of(&child)),
-            Action::Conditional(choice) => choice.bodies.iter().for_each(|body| objects.append(&mut objects_of(body))),
+        match node.current_action() {
+            NodeAction::Child(child) => objects.append(&mut user_objects_of(&child)),
+            NodeAction::Conditional(choice) => {
+                choice.bodies.iter().for_each(|body| objects.append(&mut user_objects_of(body)))
+            }
             _ => {}
         }
     }
     objects
 }
 
-fn find_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
-    body.iter_mut()
-        .find_map(|n| if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_mut(body, node)) })
+fn find_node_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
+    body.iter_mut().find_map(|n| {
+        if n.node == node { Some(n) } else { n.inside.iter_mut().find_map(|body| find_node_mut(body, node)) }
+    })
 }
 
 /// Puts the steps of a plan together.
 #[derive(Default)]
-struct Planner {
-    steps: Vec<Step>,
+struct LaunchPlanner {
+    steps: Vec<LaunchStep>,
     device: Vec<DeviceStep>,
     memory: Vec<Arc<GraphMemory>>,
     freed: Vec<u64>,
@@ -150,16 +155,16 @@ struct Planner {
     can_run_inline: bool,
 }
 
-impl Planner {
+impl LaunchPlanner {
     fn add_all(&mut self, body: &[ExecNode]) -> Res {
-        body.iter().filter(|n| n.enabled).try_for_each(|n| self.add(n))
+        body.iter().filter(|n| n.enabled).try_for_each(|n| self.add_node(n))
     }
 
-    fn add(&mut self, node: &ExecNode) -> Res {
+    fn add_node(&mut self, node: &ExecNode) -> Res {
         match &node.action {
-            Action::Kernel(kernel) => {
+            NodeAction::Kernel(kernel) => {
                 let (launch, function) = (&kernel.launch, &kernel.function);
-                function.kernel.program(launch.block).map_err(fault_error)?;
+                function.kernel.compiled_program(launch.block).map_err(fault_error)?;
                 let n: u64 = launch.grid.iter().chain(&launch.block).map(|&n| u64::from(n)).product();
                 self.threads = self.threads.saturating_add(n);
                 self.can_run_inline &=
@@ -169,50 +174,50 @@ impl Planner {
                     run_kernel(&kernel.launch, &kernel.function, &ctx.cancel, generation)
                 }));
             }
-            Action::Copy(copy) => {
+            NodeAction::Copy(copy) => {
                 if let Some(work) = copy_box::prepare_3d(&copy.get())? {
                     self.device.push(Box::new(move |_, _| work()));
                 }
             }
-            Action::Memset(set) => {
-                let work = memset::prepare(&set.get())?;
+            NodeAction::Memset(set) => {
+                let work = memset::prepare_memset_node(&set.get())?;
                 self.device.push(Box::new(move |_, _| work()));
             }
-            Action::MemOps(operations, _) => {
+            NodeAction::MemOps(operations, _) => {
                 self.can_run_inline = false;
                 let operations = operations.clone();
                 self.device.push(Box::new(move |ctx, generation| {
                     operations.iter().try_for_each(|op| op.run(ctx, generation))
                 }));
             }
-            Action::Host(function, data) => self.add_step(Step::Host(*function, *data)),
-            Action::Record(event) => self.add_step(Step::Record(EVENTS.get(*event)?)),
-            Action::Wait(event) => self.add_step(Step::Wait(EVENTS.get(*event)?)),
-            Action::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
-            Action::Conditional(choice) => self.add_choice(choice, &node.inside)?,
-            Action::Empty => {}
-            Action::Alloc(memory) => self.memory.push(memory.clone()),
-            Action::Free(start) => {
+            NodeAction::Host(function, data) => self.add_step(LaunchStep::Host(*function, *data)),
+            NodeAction::Record(event) => self.add_step(LaunchStep::Record(EVENTS.get_object(*event)?)),
+            NodeAction::Wait(event) => self.add_step(LaunchStep::Wait(EVENTS.get_object(*event)?)),
+            NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
+            NodeAction::Conditional(choice) => self.add_conditional(choice, &node.inside)?,
+            NodeAction::Empty => {}
+            NodeAction::Alloc(memory) => self.memory.push(memory.clone()),
+            NodeAction::Free(start) => {
                 let start = *start;
                 self.freed.push(start);
-                self.device.push(Box::new(move |_, _| memory::release(start).unwrap_or(Ok(()))));
+                self.device.push(Box::new(move |_, _| memory::release_allocation(start).unwrap_or(Ok(()))));
             }
         }
         Ok(())
     }
 
     /// A conditional node is one step: what its graphs do must be work of the device.
-    fn add_choice(&mut self, choice: &Arc<ConditionalNode>, inside: &[Vec<ExecNode>]) -> Res {
+    fn add_conditional(&mut self, choice: &Arc<ConditionalNode>, inside: &[Vec<ExecNode>]) -> Res {
         let mut bodies: Vec<Vec<Arc<[DeviceStep]>>> = Vec::with_capacity(inside.len());
         for nodes in inside {
-            let mut planner = Planner::default();
+            let mut planner = LaunchPlanner::default();
             planner.add_all(nodes)?;
             planner.end_device_work();
-            ensure(planner.memory.is_empty() && planner.freed.is_empty(), Code::NOT_SUPPORTED)?;
+            ensure(planner.memory.is_empty() && planner.freed.is_empty(), ResultCode::NOT_SUPPORTED)?;
             self.conditions.append(&mut planner.conditions);
             let steps = planner.steps.into_iter().map(|step| match step {
-                Step::Device(work) => Ok(work),
-                _ => Code::NOT_SUPPORTED.err(),
+                LaunchStep::Device(work) => Ok(work),
+                _ => ResultCode::NOT_SUPPORTED.err(),
             });
             bodies.push(steps.collect::<Res<_>>()?);
         }
@@ -223,8 +228,8 @@ impl Planner {
             while let Some(chosen) = choice.selected_body() {
                 bodies[chosen].iter().flat_map(|work| work.iter()).try_for_each(|step| step(ctx, generation))?;
                 // A graph without kernels never hears that somebody wants it to end.
-                let is_over = ctx.cancel.is_cancelled() || ctx.cancel.generation() != generation;
-                if !choice.repeats() || is_over {
+                let is_over = ctx.cancel.is_cancelled() || ctx.cancel.interrupt_generation() != generation;
+                if !choice.is_while() || is_over {
                     break;
                 }
             }
@@ -233,7 +238,7 @@ impl Planner {
         Ok(())
     }
 
-    fn add_step(&mut self, step: Step) {
+    fn add_step(&mut self, step: LaunchStep) {
         self.end_device_work();
         self.can_run_inline = false;
         self.steps.push(step);
@@ -241,39 +246,45 @@ impl Planner {
 
     fn end_device_work(&mut self) {
         if !self.device.is_empty() {
-            self.steps.push(Step::Device(std::mem::take(&mut self.device).into()));
+            self.steps.push(LaunchStep::Device(std::mem::take(&mut self.device).into()));
         }
     }
 
-    fn finish(mut self, objects: Objects) -> Plan {
+    fn into_plan(mut self, objects: UserObjects) -> LaunchPlan {
         self.end_device_work();
         if !self.conditions.is_empty() {
             let conditions = self.conditions;
             let reset: DeviceStep = Box::new(move |_, _| {
-                conditions.iter().for_each(|condition| condition.reset());
+                conditions.iter().for_each(|condition| condition.reset_to_default());
                 Ok(())
             });
-            self.steps.insert(0, Step::Device(Arc::new([reset])));
+            self.steps.insert(0, LaunchStep::Device(Arc::new([reset])));
         }
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
         let can_run_inline = self.can_run_inline && self.threads <= INLINE_THREADS;
-        Plan { steps: self.steps, objects, memory, can_run_inline, short_running: Arc::new(AtomicBool::new(true)) }
+        LaunchPlan {
+            steps: self.steps,
+            objects,
+            memory,
+            can_run_inline,
+            short_running: Arc::new(AtomicBool::new(true)),
+        }
     }
 }
 
-impl Plan {
-    fn of(body: &[ExecNode], objects: Objects) -> Res<Plan> {
-        let mut planner = Planner { can_run_inline: true, ..Planner::default() };
+impl LaunchPlan {
+    fn from_nodes(body: &[ExecNode], objects: UserObjects) -> Res<LaunchPlan> {
+        let mut planner = LaunchPlanner { can_run_inline: true, ..LaunchPlanner::default() };
         planner.add_all(body)?;
-        Ok(planner.finish(objects))
+        Ok(planner.into_plan(objects))
     }
 
     /// Marks the memory that a launch allocates as in use.
     fn take_memory(&self, flags: u64) -> Res {
         let left_over = self.memory.iter().any(|(m, freed)| !freed && m.is_in_use());
-        ensure(!left_over || flags & AUTO_FREE != 0, Code::INVALID_VALUE)?;
+        ensure(!left_over || flags & AUTO_FREE != 0, ResultCode::INVALID_VALUE)?;
         self.memory.iter().for_each(|(m, _)| {
-            m.take();
+            m.mark_in_use();
         });
         Ok(())
     }
@@ -281,7 +292,7 @@ impl Plan {
     fn run_inline(&self, ctx: &Context, generation: u64) -> Res {
         let begun = Instant::now();
         for step in &self.steps {
-            if let Step::Device(work) = step {
+            if let LaunchStep::Device(work) = step {
                 work.iter().try_for_each(|step| step(ctx, generation))?;
             }
         }
@@ -289,12 +300,12 @@ impl Plan {
         Ok(())
     }
 
-    fn submit(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
-        let generation = ctx.cancel.generation();
+    fn submit_steps(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
+        let generation = ctx.cancel.interrupt_generation();
         for step in &self.steps {
             let objects = self.objects.clone();
             match step {
-                Step::Device(work) => {
+                LaunchStep::Device(work) => {
                     let (work, context, short_running) = (work.clone(), ctx.clone(), self.short_running.clone());
                     let run = move || {
                         let begun = Instant::now();
@@ -303,9 +314,9 @@ impl Plan {
                         drop(objects);
                         outcome
                     };
-                    stream.submit(ctx, StreamPoints::new(), Work::Device(Box::new(run)));
+                    stream.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(run)));
                 }
-                Step::Host(function, data) => {
+                LaunchStep::Host(function, data) => {
                     let (function, data) = (*function, *data);
                     let call = move |before: Res| {
                         if before.is_ok() {
@@ -314,12 +325,12 @@ impl Plan {
                         }
                         drop(objects);
                     };
-                    stream.submit(ctx, StreamPoints::new(), Work::Host(Box::new(call)));
+                    stream.submit(ctx, StreamPoints::new(), OperationWork::Host(Box::new(call)));
                 }
-                Step::Record(event) => event.record(ctx, stream),
-                Step::Wait(event) => {
-                    if let Some(fence) = event.fence() {
-                        stream.submit(ctx, StreamPoints::from_elem(fence, 1), Work::Wait);
+                LaunchStep::Record(event) => event.record_at_stream_end(ctx, stream),
+                LaunchStep::Wait(event) => {
+                    if let Some(fence) = event.pending_point() {
+                        stream.submit(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
                     }
                 }
             }
@@ -327,53 +338,58 @@ impl Plan {
     }
 }
 
-impl Exec {
+impl GraphExec {
     /// Makes a graph executable.
-    pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<Exec> {
-        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_claimed()), Code::INVALID_VALUE)?;
-        let (body, objects) = (body_of(graph)?, Objects::from(objects_of(graph)));
-        let plan = Some(Arc::new(Plan::of(&body, objects.clone())?));
-        Ok(Exec { ctx_id: ctx.id, flags, state: Mutex::new(State { body, objects, plan }), last: Mutex::new(None) })
+    pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<GraphExec> {
+        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_claimed()), ResultCode::INVALID_VALUE)?;
+        let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(user_objects_of(graph)));
+        let plan = Some(Arc::new(LaunchPlan::from_nodes(&body, objects.clone())?));
+        Ok(GraphExec {
+            ctx_id: ctx.id,
+            flags,
+            state: Mutex::new(ExecState { body, objects, plan }),
+            last: Mutex::new(None),
+        })
     }
 
-    fn plan(&self) -> Res<Arc<Plan>> {
+    fn current_plan(&self) -> Res<Arc<LaunchPlan>> {
         let mut state = lock(&self.state);
         if let Some(plan) = &state.plan {
             return Ok(plan.clone());
         }
-        let plan = Arc::new(Plan::of(&state.body, state.objects.clone())?);
+        let plan = Arc::new(LaunchPlan::from_nodes(&state.body, state.objects.clone())?);
         state.plan = Some(plan.clone());
         Ok(plan)
     }
 
     /// Runs the graph in the stream's order, and after its last launch.
-    pub(crate) fn launch(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
-        let plan = self.plan()?;
+    pub(crate) fn launch_graph(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
+        let plan = self.current_plan()?;
         plan.take_memory(self.flags)?;
         let mut last = lock(&self.last);
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_reached());
         let here = before.is_none() && plan.can_run_inline && plan.short_running.load(Ordering::Relaxed);
         if here && let Some(_turn) = stream.try_run_inline(ctx) {
             drop(last);
-            let generation = ctx.cancel.generation();
+            let generation = ctx.cancel.interrupt_generation();
             // As with kernels, a fault is told by the next call that looks.
             return plan.run_inline(ctx, generation).or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
         }
         if let Some(fence) = before {
-            stream.submit(ctx, StreamPoints::from_elem(fence, 1), Work::Wait);
+            stream.submit(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
         }
-        plan.submit(ctx, stream);
-        *last = Some(stream.fence());
+        plan.submit_steps(ctx, stream);
+        *last = Some(stream.end_point());
         Ok(())
     }
 
     /// Replaces what a node does.
-    pub(crate) fn set_action(&self, node: u64, action: Action) -> Res {
-        let child = if let Action::Child(graph) = &action { Some(vec![body_of(graph)?]) } else { None };
-        self.change(node, |n| {
-            ensure(n.action.node_type() == action.node_type(), Code::INVALID_VALUE)?;
+    pub(crate) fn set_action(&self, node: u64, action: NodeAction) -> Res {
+        let child = if let NodeAction::Child(graph) = &action { Some(vec![ordered_exec_nodes(graph)?]) } else { None };
+        self.change_node(node, |n| {
+            ensure(n.action.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(same_shapes(&n.inside, &child).is_ok(), Code::INVALID_VALUE)?;
+                ensure(check_same_topologies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
                 replace_parameters_all(&mut n.inside, child);
             } else {
                 n.action = action;
@@ -384,9 +400,9 @@ impl Exec {
 
     /// Switches a node on or off.
     pub(crate) fn set_enabled(&self, node: u64, enabled: bool) -> Res {
-        self.change(node, |n| {
-            let can = matches!(n.action, Action::Kernel(_) | Action::Copy(_) | Action::Memset(_));
-            ensure(can, Code::INVALID_VALUE)?;
+        self.change_node(node, |n| {
+            let can = matches!(n.action, NodeAction::Kernel(_) | NodeAction::Copy(_) | NodeAction::Memset(_));
+            ensure(can, ResultCode::INVALID_VALUE)?;
             n.enabled = enabled;
             Ok(())
         })
@@ -395,25 +411,25 @@ impl Exec {
     /// Whether a node is switched on.
     pub(crate) fn is_enabled(&self, node: u64) -> Res<bool> {
         let mut state = lock(&self.state);
-        find_mut(&mut state.body, node).map(|n| n.enabled).ok_or(Code::INVALID_VALUE.into())
+        find_node_mut(&mut state.body, node).map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
     }
 
-    fn change(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
+    fn change_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
         let mut state = lock(&self.state);
-        change(find_mut(&mut state.body, node).ok_or(Code::INVALID_VALUE)?)?;
+        change(find_node_mut(&mut state.body, node).ok_or(ResultCode::INVALID_VALUE)?)?;
         state.plan = None;
         Ok(())
     }
 
     /// `cuGraphExecUpdate`: takes over what the nodes of a graph of the same shape do. Else says
     /// what differs, with the node of the new graph where it does (0 for none).
-    pub(crate) fn update(&self, graph: &Graph) -> Result<(), (Difference, u64)> {
-        let body = body_of(graph).map_err(|_| (Difference::Topology, 0))?;
+    pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), (TopologyDifference, u64)> {
+        let body = ordered_exec_nodes(graph).map_err(|_| (TopologyDifference::Topology, 0))?;
         let mut state = lock(&self.state);
-        same_shape(&state.body, &body)?;
+        check_same_topology(&state.body, &body)?;
         replace_parameters(&mut state.body, body);
         state.plan = None;
-        let former = std::mem::replace(&mut state.objects, objects_of(graph).into());
+        let former = std::mem::replace(&mut state.objects, user_objects_of(graph).into());
         // Dropped without the lock: this may call the program.
         drop(state);
         drop(former);
@@ -423,29 +439,29 @@ impl Exec {
 
 /// How a graph differs from the one that was instantiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Difference {
+pub(crate) enum TopologyDifference {
     Topology,
     Type,
     Parameters,
 }
 
-fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Difference, u64)> {
+fn check_same_topology(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (TopologyDifference, u64)> {
     if old.len() != new.len() {
-        return Err((Difference::Topology, new.last().map_or(0, |n| n.node)));
+        return Err((TopologyDifference::Topology, new.last().map_or(0, |n| n.node)));
     }
     for (o, n) in old.iter().zip(new) {
         if o.action.node_type() != n.action.node_type() {
-            return Err((Difference::Type, n.node));
+            return Err((TopologyDifference::Type, n.node));
         }
         if o.after != n.after {
-            return Err((Difference::Topology, n.node));
+            return Err((TopologyDifference::Topology, n.node));
         }
-        if let (Action::Alloc(a), Action::Alloc(b)) = (&o.action, &n.action)
+        if let (NodeAction::Alloc(a), NodeAction::Alloc(b)) = (&o.action, &n.action)
             && a.start != b.start
         {
-            return Err((Difference::Parameters, n.node));
+            return Err((TopologyDifference::Parameters, n.node));
         }
-        same_shapes(&o.inside, &n.inside)?;
+        check_same_topologies(&o.inside, &n.inside)?;
     }
     Ok(())
 }
@@ -453,18 +469,18 @@ fn same_shape(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Difference, u64
 /// Takes over actions; the nodes keep their names.
 fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
     for (o, n) in old.iter_mut().zip(new) {
-        if !matches!(n.action, Action::Child(_)) {
+        if !matches!(n.action, NodeAction::Child(_)) {
             o.action = n.action;
         }
         replace_parameters_all(&mut o.inside, n.inside);
     }
 }
 
-fn same_shapes(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (Difference, u64)> {
+fn check_same_topologies(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (TopologyDifference, u64)> {
     if old.len() != new.len() {
-        return Err((Difference::Parameters, 0));
+        return Err((TopologyDifference::Parameters, 0));
     }
-    old.iter().zip(new).try_for_each(|(old, new)| same_shape(old, new))
+    old.iter().zip(new).try_for_each(|(old, new)| check_same_topology(old, new))
 }
 
 fn replace_parameters_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {

@@ -13,11 +13,11 @@ use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 use super::AssertSend;
 use crate::context::Context;
 use crate::driver;
-use crate::error::{Code, Res};
-use crate::memory::heap::Kind;
-use crate::objects::lock;
+use crate::driver_objects::lock;
+use crate::error::{Res, ResultCode};
+use crate::memory::heap::MemoryKind;
 
-static ALL: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
+static GRAPH_ALLOCATIONS: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
 
 /// Memory of an allocation node.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct GraphMemory {
 impl GraphMemory {
     /// Memory for an allocation node.
     pub(crate) fn new(ctx: &Context, mut params: CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<Arc<GraphMemory>> {
-        let block = crate::api::memory::alloc_with_retry(ctx, params.bytesize, Kind::Device, 0, 0)?;
+        let block = crate::api::memory::alloc_with_retry(ctx, params.bytesize, MemoryKind::Device, 0, 0)?;
         (params.dptr, params.accessDescs, params.accessDescCount) = (block.start, std::ptr::null(), 0);
         let memory = Arc::new(GraphMemory {
             start: block.start,
@@ -42,12 +42,12 @@ impl GraphMemory {
             block: block.id,
             in_use: AtomicBool::new(false),
         });
-        lock(&ALL).get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
+        lock(&GRAPH_ALLOCATIONS).get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
         Ok(memory)
     }
 
     /// A launch allocates it. False when it is in use.
-    pub(crate) fn take(&self) -> bool {
+    pub(crate) fn mark_in_use(&self) -> bool {
         !self.in_use.swap(true, Ordering::AcqRel)
     }
 
@@ -58,22 +58,23 @@ impl GraphMemory {
 }
 
 /// Frees memory of a graph, outside of it or in a launch. `None` when the address is none.
-pub(crate) fn release(start: u64) -> Option<Res> {
-    let memory = lock(&ALL).as_ref()?.get(&start)?.upgrade()?;
+pub(crate) fn release_allocation(start: u64) -> Option<Res> {
+    let memory = lock(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
     let was = memory.in_use.swap(false, Ordering::AcqRel);
-    Some(if was { Ok(()) } else { Code::INVALID_VALUE.err() })
+    Some(if was { Ok(()) } else { ResultCode::INVALID_VALUE.err() })
 }
 
 /// The memory that a graph allocates at this address.
-pub(crate) fn find(start: u64) -> Option<Arc<GraphMemory>> {
-    lock(&ALL).as_ref()?.get(&start)?.upgrade()
+pub(crate) fn find_allocation(start: u64) -> Option<Arc<GraphMemory>> {
+    lock(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()
 }
 
 /// Bytes in use, and bytes in all, that graphs hold on a device.
-pub(crate) fn usage(device: u32) -> (u64, u64) {
-    let all: Vec<_> = lock(&ALL).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
-    let mine =
-        |m: &&Arc<GraphMemory>| driver::heap().is_ok_and(|h| h.find(m.start).is_some_and(|b| b.owner.device == device));
+pub(crate) fn device_usage(device: u32) -> (u64, u64) {
+    let all: Vec<_> = lock(&GRAPH_ALLOCATIONS).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
+    let mine = |m: &&Arc<GraphMemory>| {
+        driver::device_heap().is_ok_and(|h| h.find_block(m.start).is_some_and(|b| b.owner.device == device))
+    };
     let bytes = |m: &Arc<GraphMemory>| m.params.0.bytesize as u64;
     let used = all.iter().filter(mine).filter(|m| m.is_in_use()).map(bytes).sum();
     (used, all.iter().filter(mine).map(bytes).sum())
@@ -81,13 +82,13 @@ pub(crate) fn usage(device: u32) -> (u64, u64) {
 
 impl Drop for GraphMemory {
     fn drop(&mut self) {
-        if let Some(all) = lock(&ALL).as_mut() {
+        if let Some(all) = lock(&GRAPH_ALLOCATIONS).as_mut() {
             all.remove(&self.start);
         }
         // Its context may have taken it along.
-        let is_mine = driver::heap().is_ok_and(|h| h.find(self.start).is_some_and(|b| b.id == self.block));
+        let is_mine = driver::device_heap().is_ok_and(|h| h.find_block(self.start).is_some_and(|b| b.id == self.block));
         if is_mine && !*self.in_use.get_mut() {
-            let _ = driver::free(self.start);
+            let _ = driver::free_block(self.start);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Establishes: a node belongs to one graph for as long as both exist, edges join nodes of one
 //! graph, and a child graph is a copy of its own that only its node holds. What a node does is
-//! replaced as a whole ([`Action`] is immutable), so that an executable graph keeps what it was
+//! replaced as a whole ([`NodeAction`] is immutable), so that an executable graph keeps what it was
 //! made from.
 
 pub(crate) mod capture;
@@ -15,18 +15,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
-use crate::api::stream_memory::Operation;
-use crate::error::{Code, Res, ensure};
+use crate::api::stream_memory::MemOp;
+use crate::driver_objects::{DriverFunction, lock};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::Launch;
-use crate::handles::Table;
-use crate::objects::{Function, lock};
+use crate::handles::HandleTable;
 pub(crate) use condition::{Condition, ConditionalNode};
 pub(crate) use memory::GraphMemory;
 
 /// Graphs by handle.
-pub(crate) static GRAPHS: Table<Graph> = Table::new(0x1b);
+pub(crate) static GRAPHS: HandleTable<Graph> = HandleTable::new(0x1b);
 /// Nodes by handle.
-pub(crate) static NODES: Table<Node> = Table::new(0x1c);
+pub(crate) static NODES: HandleTable<Node> = HandleTable::new(0x1c);
 
 /// A structure of the program that holds addresses of the program.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub(crate) struct KernelAction {
     /// The handle that the program gave.
     pub(crate) handle: u64,
     /// What it stands for.
-    pub(crate) function: Arc<Function>,
+    pub(crate) function: Arc<DriverFunction>,
     /// Grid, block, packed parameters.
     pub(crate) launch: Launch,
     /// Addresses of the parameters within `launch.params`, for `cuGraphKernelNodeGetParams`.
@@ -59,7 +59,7 @@ pub(crate) struct KernelAction {
 
 impl KernelAction {
     /// A kernel to be launched like this.
-    pub(crate) fn new(handle: u64, function: Arc<Function>, launch: Launch) -> KernelAction {
+    pub(crate) fn new(handle: u64, function: Arc<DriverFunction>, launch: Launch) -> KernelAction {
         let start = launch.params.as_ptr();
         let pointer = |p: &crate::module::ParamInfo| start.wrapping_add(p.offset).cast_mut().cast();
         let pointers = AssertSend(function.kernel.params().iter().map(pointer).collect());
@@ -69,7 +69,7 @@ impl KernelAction {
 
 /// What a node does.
 #[derive(Debug, Clone)]
-pub(crate) enum Action {
+pub(crate) enum NodeAction {
     /// Runs a kernel.
     Kernel(Arc<KernelAction>),
     /// Copies a box.
@@ -93,36 +93,36 @@ pub(crate) enum Action {
     /// Takes it back.
     Free(u64),
     /// Reads and writes single values.
-    MemOps(Arc<[Operation]>, Arc<[AssertSend<rtcg_cuda_sys::CUstreamBatchMemOpParams>]>),
+    MemOps(Arc<[MemOp]>, Arc<[AssertSend<rtcg_cuda_sys::CUstreamBatchMemOpParams>]>),
 }
 
-impl Action {
+impl NodeAction {
     /// `cuGraphNodeGetType`
     pub(crate) fn node_type(&self) -> CUgraphNodeType {
         use CUgraphNodeType as T;
         match self {
-            Action::Kernel(_) => T::CU_GRAPH_NODE_TYPE_KERNEL,
-            Action::Copy(_) => T::CU_GRAPH_NODE_TYPE_MEMCPY,
-            Action::Memset(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
-            Action::Host(..) => T::CU_GRAPH_NODE_TYPE_HOST,
-            Action::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
-            Action::Conditional(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
-            Action::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,
-            Action::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-            Action::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-            Action::Alloc(_) => T::CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-            Action::Free(_) => T::CU_GRAPH_NODE_TYPE_MEM_FREE,
-            Action::MemOps(..) => T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+            NodeAction::Kernel(_) => T::CU_GRAPH_NODE_TYPE_KERNEL,
+            NodeAction::Copy(_) => T::CU_GRAPH_NODE_TYPE_MEMCPY,
+            NodeAction::Memset(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
+            NodeAction::Host(..) => T::CU_GRAPH_NODE_TYPE_HOST,
+            NodeAction::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
+            NodeAction::Conditional(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            NodeAction::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,
+            NodeAction::Record(_) => T::CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            NodeAction::Wait(_) => T::CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+            NodeAction::Alloc(_) => T::CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            NodeAction::Free(_) => T::CU_GRAPH_NODE_TYPE_MEM_FREE,
+            NodeAction::MemOps(..) => T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
         }
     }
 
     /// What a copy of the graph does in its place.
-    fn cloned(&self) -> Res<Action> {
+    fn clone_action(&self) -> Res<NodeAction> {
         Ok(match self {
-            Action::Child(graph) => {
-                let copy = graph.cloned()?;
+            NodeAction::Child(graph) => {
+                let copy = graph.clone_graph()?;
                 copy.owned.store(true, Ordering::Relaxed);
-                Action::Child(copy)
+                NodeAction::Child(copy)
             }
             other => other.clone(),
         })
@@ -138,19 +138,19 @@ pub(crate) struct Node {
     pub(crate) graph: u64,
     /// The node that it is a copy of, 0 for none.
     pub(crate) origin: u64,
-    action: Mutex<Action>,
+    action: Mutex<NodeAction>,
 }
 
 impl Node {
     /// What it does.
-    pub(crate) fn action(&self) -> Action {
+    pub(crate) fn current_action(&self) -> NodeAction {
         lock(&self.action).clone()
     }
 
     /// Replaces what it does by something of the same type.
-    pub(crate) fn set_action(&self, action: Action) -> Res {
+    pub(crate) fn set_action(&self, action: NodeAction) -> Res {
         let mut mine = lock(&self.action);
-        ensure(mine.node_type() == action.node_type(), Code::INVALID_VALUE)?;
+        ensure(mine.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
         *mine = action;
         Ok(())
     }
@@ -187,22 +187,22 @@ pub(crate) struct GraphContents {
 
 impl GraphContents {
     /// The nodes that come right before a node.
-    pub(crate) fn before(&self, node: u64) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn dependencies_of(&self, node: u64) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |e| e.to == node)
     }
 
     /// The nodes that come right after a node.
-    pub(crate) fn after(&self, node: u64) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn dependents_of(&self, node: u64) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |e| e.from == node)
     }
 
-    fn holds(&self, node: u64) -> bool {
+    fn contains_node(&self, node: u64) -> bool {
         self.nodes.iter().any(|n| n.handle == node)
     }
 
     /// The nodes such that each comes after those it depends on, earlier added ones first; `None`
     /// when they form a cycle.
-    pub(crate) fn in_order(&self) -> Option<Vec<Arc<Node>>> {
+    pub(crate) fn topological_order(&self) -> Option<Vec<Arc<Node>>> {
         let at: std::collections::HashMap<u64, usize> =
             self.nodes.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
         let mut waits = vec![0_usize; self.nodes.len()];
@@ -229,7 +229,7 @@ impl GraphContents {
 
 impl Graph {
     /// A new graph without nodes.
-    pub(crate) fn create() -> Res<Arc<Graph>> {
+    pub(crate) fn create_graph() -> Res<Arc<Graph>> {
         let make = |handle| {
             Arc::new(Graph {
                 handle,
@@ -243,14 +243,14 @@ impl Graph {
     }
 
     /// Its nodes and edges.
-    pub(crate) fn parts(&self) -> MutexGuard<'_, GraphContents> {
+    pub(crate) fn contents(&self) -> MutexGuard<'_, GraphContents> {
         lock(&self.parts)
     }
 
     /// Adds a node that comes after others of this graph.
-    pub(crate) fn add(&self, action: Action, after: &[u64], origin: u64) -> Res<Arc<Node>> {
-        let mut parts = self.parts();
-        ensure(after.iter().all(|&n| parts.holds(n)), Code::INVALID_VALUE)?;
+    pub(crate) fn add_node(&self, action: NodeAction, after: &[u64], origin: u64) -> Res<Arc<Node>> {
+        let mut parts = self.contents();
+        ensure(after.iter().all(|&n| parts.contains_node(n)), ResultCode::INVALID_VALUE)?;
         let graph = self.handle;
         let (handle, node) =
             NODES.insert_with(|handle| Arc::new(Node { handle, graph, origin, action: Mutex::new(action) }))?;
@@ -264,80 +264,80 @@ impl Graph {
     }
 
     /// Adds an edge between nodes of this graph.
-    pub(crate) fn join(&self, edge: Edge) -> Res {
-        let mut parts = self.parts();
-        let good = edge.from != edge.to && parts.holds(edge.from) && parts.holds(edge.to);
+    pub(crate) fn add_edge(&self, edge: Edge) -> Res {
+        let mut parts = self.contents();
+        let good = edge.from != edge.to && parts.contains_node(edge.from) && parts.contains_node(edge.to);
         let known = parts.edges.iter().any(|e| e.from == edge.from && e.to == edge.to);
-        ensure(good && !known, Code::INVALID_VALUE)?;
+        ensure(good && !known, ResultCode::INVALID_VALUE)?;
         parts.edges.push(edge);
         Ok(())
     }
 
     /// Takes an edge away.
-    pub(crate) fn part(&self, from: u64, to: u64) -> Res {
-        let mut parts = self.parts();
-        let at = parts.edges.iter().position(|e| e.from == from && e.to == to).ok_or(Code::INVALID_VALUE)?;
+    pub(crate) fn remove_edge(&self, from: u64, to: u64) -> Res {
+        let mut parts = self.contents();
+        let at = parts.edges.iter().position(|e| e.from == from && e.to == to).ok_or(ResultCode::INVALID_VALUE)?;
         parts.edges.remove(at);
         Ok(())
     }
 
     /// Takes a node and its edges away.
-    pub(crate) fn remove(&self, node: u64) -> Res {
-        let mut parts = self.parts();
+    pub(crate) fn remove_node(&self, node: u64) -> Res {
+        let mut parts = self.contents();
         parts.nodes.retain(|n| n.handle != node);
         parts.edges.retain(|e| e.from != node && e.to != node);
         drop(parts);
-        retire(&*NODES.remove(node)?);
+        destroy_child_graph(&*NODES.remove_object(node)?);
         Ok(())
     }
 
     /// A copy with nodes of its own.
-    pub(crate) fn cloned(&self) -> Res<Arc<Graph>> {
-        let copy = Graph::create()?;
+    pub(crate) fn clone_graph(&self) -> Res<Arc<Graph>> {
+        let copy = Graph::create_graph()?;
         let (nodes, edges) = {
-            let parts = self.parts();
+            let parts = self.contents();
             (parts.nodes.clone(), parts.edges.clone())
         };
         let mut names = std::collections::HashMap::new();
         for node in nodes {
-            let new = copy.add(node.action().cloned()?, &[], node.handle)?;
+            let new = copy.add_node(node.current_action().clone_action()?, &[], node.handle)?;
             names.insert(node.handle, new.handle);
         }
         let renamed = |e: Edge| Some(Edge { from: *names.get(&e.from)?, to: *names.get(&e.to)?, data: e.data });
-        copy.parts().edges = edges.into_iter().filter_map(renamed).collect();
+        copy.contents().edges = edges.into_iter().filter_map(renamed).collect();
         *lock(&copy.objects) = lock(&self.objects).clone();
         Ok(copy)
     }
 
     /// Makes its handle and those of its nodes stale.
-    pub(crate) fn destroy(&self) {
+    pub(crate) fn destroy_handles(&self) {
         // Somebody else may have been faster; then there is nothing to do.
-        let _ = GRAPHS.remove(self.handle);
-        let nodes = std::mem::take(&mut self.parts().nodes);
+        let _ = GRAPHS.remove_object(self.handle);
+        let nodes = std::mem::take(&mut self.contents().nodes);
         for node in nodes {
-            let _ = NODES.remove(node.handle);
-            retire(&node);
+            let _ = NODES.remove_object(node.handle);
+            destroy_child_graph(&node);
         }
         // Dropped without the lock: this may call the program.
         drop(std::mem::take(&mut *lock(&self.objects)));
     }
 
     /// Whether the graph, or a graph in it, has this kind of node.
-    pub(crate) fn has(&self, wanted: &dyn Fn(&Action) -> bool) -> bool {
-        let nodes = self.parts().nodes.clone();
-        nodes.iter().any(|n| match n.action() {
-            Action::Child(graph) => graph.has(wanted),
-            Action::Conditional(choice) if choice.bodies.iter().any(|body| body.has(wanted)) => true,
+    pub(crate) fn contains_action(&self, wanted: &dyn Fn(&NodeAction) -> bool) -> bool {
+        let nodes = self.contents().nodes.clone();
+        nodes.iter().any(|n| match n.current_action() {
+            NodeAction::Child(graph) => graph.contains_action(wanted),
+            NodeAction::Conditional(choice) if choice.bodies.iter().any(|body| body.contains_action(wanted)) => true,
             action => wanted(&action),
         })
     }
 }
 
 /// A destroyed node destroys its child graph.
-fn retire(node: &Node) {
-    match node.action() {
-        Action::Child(graph) => graph.destroy(),
-        Action::Conditional(choice) => choice.bodies.iter().for_each(|body| body.destroy()),
+fn destroy_child_graph(node: &Node) {
+    match node.current_action() {
+        NodeAction::Child(graph) => graph.destroy_handles(),
+        NodeAction::Conditional(choice) => choice.bodies.iter().for_each(|body| body.destroy_handles()),
         _ => {}
     }
 }

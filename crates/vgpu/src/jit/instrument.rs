@@ -1,22 +1,22 @@
 //! What compiled code does beyond the program: checks of the memory it accesses, random choices.
 
-use super::runtime::Lanes;
+use super::runtime::LaneValues;
 use crate::abi::WarpCtx;
 
 /// Bits of an access' description that hold the bytes of one lane.
-pub const BYTES: u32 = 0xffff;
+pub const BYTES_MASK: u32 = 0xffff;
 /// It writes (and does not read).
-pub const WRITE: u32 = 1 << 16;
+pub const WRITE_BIT: u32 = 1 << 16;
 /// It reads and writes at once.
-pub const ATOMIC: u32 = 1 << 17;
+pub const ATOMIC_BIT: u32 = 1 << 17;
 
 /// The values that are stored come with it.
-pub const VALUES: u32 = 1 << 18;
+pub const HAS_VALUES_BIT: u32 = 1 << 18;
 /// It is volatile.
-pub const VOLATILE: u32 = 1 << 19;
+pub const VOLATILE_BIT: u32 = 1 << 19;
 
 /// The lanes of a warp have synchronised.
-pub const SYNC_WARP: u32 = 0;
+pub const WARP_SYNC: u32 = 0;
 /// A fence that other blocks can rely on.
 pub const SYNC_FENCE: u32 = 1;
 /// An access that may have learnt of what other blocks have published.
@@ -36,7 +36,7 @@ pub struct ChunkAccess {
 
 impl ChunkAccess {
     /// The first `bytes` bytes (up to 8) of what a lane stores.
-    pub fn value(&self, lane: usize, bytes: usize) -> u64 {
+    pub fn stored_value(&self, lane: usize, bytes: usize) -> u64 {
         let at = lane * if bytes == 8 { 8 } else { 4 };
         let mut word = [0; 8];
         let n = bytes.min(8);
@@ -63,16 +63,17 @@ pub struct RaceCalls {
 
 /// Where the states of the window's bytes are: that of address `a` at `base + (a & mask)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct States {
+pub struct ShadowStates {
     /// First state.
     pub base: u64,
     /// Size of the window less one.
     pub mask: u64,
 }
 
-/// Decides about accesses whose states are not good; `info` is made of [`BYTES`], [`WRITE`] and
-/// [`ATOMIC`]. Returns when the program may go on.
-pub type AccessFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const Lanes);
+/// Decides about accesses whose states are not good; `info` is made of [`BYTES_MASK`], [`WRITE_BIT`] and
+/// [`ATOMIC_BIT`]. Returns when the program may go on.
+pub type AccessFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const LaneValues);
 
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
 pub type LocalFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
@@ -87,7 +88,7 @@ pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 #[derive(Debug, Clone, Copy)]
 pub struct Instrument {
     /// Every access is checked against these states.
-    pub memory: Option<States>,
+    pub memory: Option<ShadowStates>,
     /// The bit that states have where kernels of this device need no peer access; 0 when the process
     /// has one device.
     pub device_bit: u8,
@@ -107,7 +108,7 @@ pub struct Instrument {
 
 impl Instrument {
     /// Nothing is checked.
-    pub const NONE: Instrument = Instrument {
+    pub const NO_INSTRUMENTATION: Instrument = Instrument {
         memory: None,
         device_bit: 0,
         init: false,
@@ -124,5 +125,5 @@ impl Instrument {
     }
 }
 
-unsafe extern "C" fn no_access(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: *const Lanes) {}
+unsafe extern "C" fn no_access(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: *const LaneValues) {}
 unsafe extern "C" fn no_local(_: u64, _: u32, _: u32) {}

@@ -5,14 +5,15 @@
 //! `docs/virtual-gpu.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
-pub mod bug;
+pub mod cache_key;
 mod emit;
 pub mod instrument;
+pub mod internal_errors;
 pub mod runtime;
 mod simt;
-pub mod store;
 
 use crate::abi::KernelEntry;
+pub use cache_key::{CodeStore, ModuleCodeCache};
 pub use emit::ops;
 pub(crate) use emit::out_of_line::serve_request as run_slow_path;
 pub use instrument::Instrument;
@@ -21,11 +22,10 @@ pub use runtime::RuntimeCalls;
 pub use simt::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 pub use simt::operands;
 use std::sync::{Arc, OnceLock};
-pub use store::{CodeStore, ModuleCodeCache};
 
 /// What a compilation assumes of the launches it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct LaunchVariant {
     /// `ntid.x` is a multiple of 32, or the block is one-dimensional: `%tid.x` of a warp's lanes
     /// is lane 0's plus the lane index, `%tid.y` and `%tid.z` are the same in all lanes.
     pub linear_tid: bool,
@@ -51,44 +51,44 @@ pub struct Variant {
 
 static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
 static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
-static VERIFY: OnceLock<bool> = OnceLock::new();
+static VERIFY_CLIF: OnceLock<bool> = OnceLock::new();
 /// Fails to compile masked code; for tests.
 static NO_MASKED: OnceLock<bool> = OnceLock::new();
-static BASELINE: OnceLock<bool> = OnceLock::new();
+static BASELINE_ISA: OnceLock<bool> = OnceLock::new();
 
 /// Whether an environment variable for tests of the JIT is set; read once.
-fn knob(name: &str, cell: &OnceLock<bool>) -> bool {
+fn env_flag(name: &str, cell: &OnceLock<bool>) -> bool {
     *cell.get_or_init(|| std::env::var_os(name).is_some())
 }
 
 /// Whether `RTCG_JIT_ISA` asks for what every processor has; read once. The other value is `native`.
-fn baseline() -> bool {
-    *BASELINE.get_or_init(|| std::env::var_os("RTCG_JIT_ISA").is_some_and(|isa| isa == "baseline"))
+fn is_baseline_isa() -> bool {
+    *BASELINE_ISA.get_or_init(|| std::env::var_os("RTCG_JIT_ISA").is_some_and(|isa| isa == "baseline"))
 }
 
-impl Variant {
+impl LaunchVariant {
     /// The variant that serves blocks of this shape.
-    pub fn for_block(block: [u32; 3]) -> Variant {
+    pub fn for_block(block: [u32; 3]) -> LaunchVariant {
         let [x, y, z] = block;
         let threads = u64::from(x) * u64::from(y) * u64::from(z);
         let linear_tid = x % 32 == 0 || (y == 1 && z == 1);
-        Variant {
+        LaunchVariant {
             linear_tid,
             tid_contiguous_8: !linear_tid && x % 8 == 0,
             full_warps: threads % 32 == 0,
-            force_masked: knob("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
-            no_if_conversion: knob("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
+            force_masked: env_flag("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
+            no_if_conversion: env_flag("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
             optimise: None,
-            baseline: baseline(),
+            baseline: is_baseline_isa(),
             one_pass: false,
-            verify: cfg!(debug_assertions) || knob("RTCG_VERIFY_JIT", &VERIFY),
+            verify: cfg!(debug_assertions) || env_flag("RTCG_VERIFY_JIT", &VERIFY_CLIF),
         }
     }
 }
 
 /// The device window: `(address ^ base) >> bits == 0` for every address inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub struct WindowAddress {
     /// First address, a multiple of `1 << bits`.
     pub base: u64,
     /// Binary logarithm of its size.
@@ -173,11 +173,11 @@ impl CompiledKernel {
     /// The instruction whose machine code contains `pc`; `None` outside this kernel's code and in
     /// code that stands for no instruction.
     pub fn site_of_pc(&self, pc: usize) -> Option<Site> {
-        self.code.site(self.code.site_number(pc)?)
+        self.code.site_by_number(self.code.site_number(pc)?)
     }
     /// The instruction of a site number that compiled code passed to the runtime.
-    pub fn site(&self, number: u32) -> Option<Site> {
-        self.code.site(number)
+    pub fn site_by_number(&self, number: u32) -> Option<Site> {
+        self.code.site_by_number(number)
     }
     /// Whether `pc` lies in this kernel's machine code.
     pub fn contains_pc(&self, pc: usize) -> bool {
@@ -194,11 +194,11 @@ pub fn compile_kernel(
     module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
-    variant: Variant,
+    variant: LaunchVariant,
     runtime: &RuntimeCalls,
-    window: Window,
+    window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
-    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrument::NONE), window)
+    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrument::NO_INSTRUMENTATION), window)
 }
 
 /// As [`compile_kernel`], with checks compiled in.
@@ -209,9 +209,9 @@ pub fn compile_instrumented(
     module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
-    variant: Variant,
+    variant: LaunchVariant,
     (runtime, instrument): (&RuntimeCalls, &Instrument),
-    window: Window,
+    window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
     compile_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
 }
@@ -225,9 +225,9 @@ pub fn compile_cached(
     module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
-    variant: Variant,
+    variant: LaunchVariant,
     (runtime, instrument): (&RuntimeCalls, &Instrument),
-    window: Window,
+    window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
 ) -> Result<CompiledKernel, JitError> {
     let source = Arc::new(emit::compile::KernelSource {
@@ -240,6 +240,6 @@ pub fn compile_cached(
         window,
         code_cache,
     });
-    let (image, inputs) = source.outer()?;
+    let (image, inputs) = source.outer_image()?;
     emit::code::link_into_memory(source, inputs, image)
 }

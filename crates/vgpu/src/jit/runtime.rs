@@ -3,14 +3,14 @@
 //!
 //! Assumes that every function is called on the warp's fiber with that warp's [`WarpCtx`]. Lane
 //! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
-//! `site` is an opaque number that [`super::CompiledKernel::site`] turns into an instruction.
+//! `site` is an opaque number that [`super::CompiledKernel::site_by_number`] turns into an instruction.
 
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::texture::request::TextureLanes;
 use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
-pub type Lanes = [u64; WARP_LANES];
+pub type LaneValues = [u64; WARP_LANES];
 
 /// `lane` of a trap when the whole warp is meant, not a single lane.
 pub const WHOLE_WARP: u32 = u32::MAX;
@@ -62,13 +62,13 @@ pub type BarrierAllFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32);
 #[derive(Debug, Clone, Copy)]
 pub struct AtomicLanes {
     /// Absolute addresses (already offset for shared memory).
-    pub address: Lanes,
+    pub address: LaneValues,
     /// Second operand (the comparand of `cas`).
-    pub b: Lanes,
+    pub b: LaneValues,
     /// Third operand (the new value of `cas`).
-    pub c: Lanes,
+    pub c: LaneValues,
     /// Old values, written by the runtime for the lanes of the mask.
-    pub result: Lanes,
+    pub result: LaneValues,
 }
 
 /// The operands of one 128-bit atomic, which begin like [`AtomicLanes`]; low and high halves.
@@ -76,13 +76,13 @@ pub struct AtomicLanes {
 #[derive(Debug, Clone, Copy)]
 pub struct WideLanes {
     /// Absolute addresses.
-    pub address: Lanes,
+    pub address: LaneValues,
     /// Second operand (the comparand of `cas`).
-    pub b: [Lanes; 2],
+    pub b: [LaneValues; 2],
     /// Third operand (the new value of `cas`).
-    pub c: [Lanes; 2],
+    pub c: [LaneValues; 2],
     /// Old values.
-    pub result: [Lanes; 2],
+    pub result: [LaneValues; 2],
 }
 
 /// Performs `atom.exch.b128` (`exchange` is 1) or `atom.cas.b128`, as [`AtomicFn`].
@@ -189,7 +189,7 @@ pub struct AtomicCode {
     pub elements: u32,
 }
 
-const OPS: [AtomOp; 10] = [
+const ATOMIC_OPS: [AtomOp; 10] = [
     AtomOp::Add,
     AtomOp::Min,
     AtomOp::Max,
@@ -201,7 +201,7 @@ const OPS: [AtomOp; 10] = [
     AtomOp::Dec,
     AtomOp::Cas,
 ];
-const TYPES: [Type; 18] = [
+const ATOMIC_TYPES: [Type; 18] = [
     Type::B16,
     Type::B32,
     Type::B64,
@@ -225,15 +225,15 @@ const TYPES: [Type; 18] = [
 impl AtomicCode {
     /// The word; `None` for a type that no atomic has.
     pub fn encode(self) -> Option<u32> {
-        let op = OPS.iter().position(|&o| o == self.op)? as u32;
-        let ty = TYPES.iter().position(|&t| t == self.ty)? as u32;
+        let op = ATOMIC_OPS.iter().position(|&o| o == self.op)? as u32;
+        let ty = ATOMIC_TYPES.iter().position(|&t| t == self.ty)? as u32;
         Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17 | self.elements << 18)
     }
     /// The inverse of [`AtomicCode::encode`].
     pub fn decode(word: u32) -> Option<AtomicCode> {
         Some(AtomicCode {
-            op: *OPS.get((word & 0xff) as usize)?,
-            ty: *TYPES.get((word >> 8 & 0xff) as usize)?,
+            op: *ATOMIC_OPS.get((word & 0xff) as usize)?,
+            ty: *ATOMIC_TYPES.get((word >> 8 & 0xff) as usize)?,
             shared: word >> 16 & 1 != 0,
             returns: word >> 17 & 1 != 0,
             elements: (word >> 18).max(1),
@@ -244,7 +244,8 @@ impl AtomicCode {
 /// Decides about addresses outside the device window (at least one of the lanes of `mask` has
 /// one): returns when every access `[address, address + bytes)` outside the window is registered
 /// host memory, else traps with `IllegalAddress`. `bytes` is the size of one lane's access.
-pub type CheckFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes);
+pub type CheckFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const LaneValues);
 
 /// Copies an element of `bytes` bytes (1, 2, 4 or 8) of each lane of `mask` between device memory, where
 /// lane 0's is at `memory` and the others follow it, and `elements`, which begin with those of the
@@ -264,21 +265,26 @@ pub type PrintfFn = unsafe extern "C" fn(
     ctx: *mut WarpCtx,
     mask: u32,
     site: u32,
-    format: *const Lanes,
-    arguments: *const Lanes,
-    result: *mut Lanes,
+    format: *const LaneValues,
+    arguments: *const LaneValues,
+    result: *mut LaneValues,
 );
 
 /// Device-side `malloc`: one address (or 0) per lane of `mask`.
 pub type MallocFn =
-    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const Lanes, result: *mut Lanes);
+    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: *const LaneValues, result: *mut LaneValues);
 
 /// Device-side `free`.
-pub type FreeFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const Lanes);
+pub type FreeFn = unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const LaneValues);
 
 /// `cudaGraphSetConditional(handle, value)` of the lanes of `mask`; the values' upper halves mean nothing.
-pub type SetConditionalFn =
-    unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, handles: *const Lanes, values: *const Lanes);
+pub type SetConditionalFn = unsafe extern "C" fn(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    handles: *const LaneValues,
+    values: *const LaneValues,
+);
 
 /// Arguments of `__assertfail` of one lane.
 #[repr(C)]
@@ -300,7 +306,7 @@ pub struct AssertArgs {
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
 /// A texture or surface instruction for the lanes of `mask`; `request` is a
-/// [`crate::texture::request::Request`] as a word. Finds the objects and traps itself.
+/// [`crate::texture::request::TextureRequest`] as a word. Finds the objects and traps itself.
 pub type TextureFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, request: u64, mask: u32, site: u32, lanes: *mut TextureLanes);
 
@@ -321,7 +327,7 @@ pub enum MatrixTransfer {
 }
 
 /// Bytes before the planes in the frame of a [`MatrixFn`]: an absolute address per lane.
-pub const TRANSFER_HEAD: usize = size_of::<Lanes>();
+pub const TRANSFER_HEAD: usize = size_of::<LaneValues>();
 
 /// Loads or stores a matrix for the whole warp: `frame` holds the addresses and then the planes
 /// (see [`crate::softmath::matrix`]). `stride` is that of a `wmma` in elements, `u64::MAX` where

@@ -6,7 +6,7 @@
 
 use crate::check::shadow;
 use crate::driver;
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::memory::{globals, host, mapping, window};
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
@@ -25,12 +25,12 @@ pub(crate) enum MemoryLocation {
 
 /// Checks that a range is memory of the device (or memory it may access).
 pub(crate) fn check_device(address: u64, len: u64) -> Res {
-    if len == 0 || driver::heap()?.find_range(address, len).is_some() {
+    if len == 0 || driver::device_heap()?.find_range(address, len).is_some() {
         return Ok(());
     }
-    let in_global = globals::find(address).is_some_and(|g| len <= g.size - (address - g.start));
+    let in_global = globals::find_global(address).is_some_and(|g| len <= g.size - (address - g.start));
     let known = in_global || host::is_registered(address, len) || mapping::is_usable(address, len);
-    ensure(known, Code::INVALID_VALUE)
+    ensure(known, ResultCode::INVALID_VALUE)
 }
 
 /// Checks a host range: addresses in the device window must be live, others are trusted.
@@ -38,11 +38,11 @@ pub(crate) fn check_host(address: u64, len: u64) -> Res<MemoryLocation> {
     if len == 0 {
         return Ok(MemoryLocation::Device);
     }
-    ensure(address != 0, Code::INVALID_VALUE)?;
-    let end = address.checked_add(len).ok_or(Code::INVALID_VALUE)?;
-    let touches_window = window::window().is_ok_and(|w| {
-        let base = w.base() as u64;
-        address < base + w.size() as u64 && end > base
+    ensure(address != 0, ResultCode::INVALID_VALUE)?;
+    let end = address.checked_add(len).ok_or(ResultCode::INVALID_VALUE)?;
+    let touches_window = window::device_window().is_ok_and(|w| {
+        let base = w.base_address() as u64;
+        address < base + w.size_bytes() as u64 && end > base
     });
     if touches_window {
         check_device(address, len)?;
@@ -63,16 +63,16 @@ pub(crate) struct PitchedRange {
 }
 
 /// Width in bytes, height in rows, depth in slices.
-pub(crate) type Extent = [u64; 3];
+pub(crate) type CopyExtent = [u64; 3];
 
 impl PitchedRange {
     /// Bytes from the first to one past the last byte touched.
-    pub(crate) fn touched_bytes(&self, extent: Extent) -> Res<u64> {
+    pub(crate) fn touched_bytes(&self, extent: CopyExtent) -> Res<u64> {
         let [width, height, depth] = extent;
         let rows = (height - 1).checked_mul(self.pitch);
         let slices = (depth - 1).checked_mul(self.slice);
         let sum = rows.zip(slices).and_then(|(r, s)| r.checked_add(s)?.checked_add(width));
-        sum.ok_or(Code::INVALID_VALUE.into())
+        sum.ok_or(ResultCode::INVALID_VALUE.into())
     }
 }
 
@@ -80,12 +80,12 @@ impl PitchedRange {
 ///
 /// # Safety
 /// Both ranges are mapped memory.
-pub(crate) unsafe fn copy(dst: u64, src: u64, len: u64) {
+pub(crate) unsafe fn copy_bytes(dst: u64, src: u64, len: u64) {
     let len = len as usize;
-    shadow::copied(dst as usize, src as usize, len);
+    shadow::note_copied(dst as usize, src as usize, len);
     let disjoint = dst.abs_diff(src) >= len as u64;
     if len < PARALLEL_BYTES || !disjoint {
-        // SAFETY: the caller answers for both ranges; `ptr::copy` allows overlap.
+        // SAFETY: the caller answers for both ranges; `ptr::copy_bytes` allows overlap.
         unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, len) };
         return;
     }
@@ -117,18 +117,18 @@ fn in_parallel_chunks(len: usize, work: impl Fn(usize, usize) + Sync) {
 ///
 /// # Safety
 /// Both sides' reaches are mapped memory.
-pub(crate) unsafe fn copy_box(dst: PitchedRange, src: PitchedRange, extent: Extent) {
+pub(crate) unsafe fn copy_box(dst: PitchedRange, src: PitchedRange, extent: CopyExtent) {
     let [width, height, depth] = extent;
     let packed = |side: &PitchedRange| side.pitch == width && (depth <= 1 || side.slice == width * height);
     if packed(&dst) && packed(&src) {
         // SAFETY: packed sides reach exactly the product of the extents.
-        return unsafe { copy(dst.start, src.start, width * height * depth) };
+        return unsafe { copy_bytes(dst.start, src.start, width * height * depth) };
     }
     for z in 0..depth {
         for y in 0..height {
             let offset = |side: &PitchedRange| side.start + z * side.slice + y * side.pitch;
             // SAFETY: every row lies within its side's reach.
-            unsafe { copy(offset(&dst), offset(&src), width) };
+            unsafe { copy_bytes(offset(&dst), offset(&src), width) };
         }
     }
 }
@@ -137,8 +137,8 @@ pub(crate) unsafe fn copy_box(dst: PitchedRange, src: PitchedRange, extent: Exte
 ///
 /// # Safety
 /// The reach of `dst` is mapped memory; `start` and `pitch` are multiples of the element's size.
-pub(crate) unsafe fn fill(dst: PitchedRange, element: FillValue, width: u64, height: u64) {
-    let packed = dst.pitch == width * element.bytes();
+pub(crate) unsafe fn fill_rows(dst: PitchedRange, element: FillValue, width: u64, height: u64) {
+    let packed = dst.pitch == width * element.element_bytes();
     let (rows, per_row) = if packed { (1, width * height) } else { (height, width) };
     for row in 0..rows {
         let start = dst.start + row * dst.pitch;
@@ -160,7 +160,7 @@ pub(crate) enum FillValue {
 
 impl FillValue {
     /// Size in bytes.
-    pub(crate) fn bytes(self) -> u64 {
+    pub(crate) fn element_bytes(self) -> u64 {
         match self {
             FillValue::D8(_) => 1,
             FillValue::D16(_) => 2,
@@ -169,7 +169,7 @@ impl FillValue {
     }
 
     /// The element as a number.
-    pub(crate) fn value(self) -> u32 {
+    pub(crate) fn element_value(self) -> u32 {
         match self {
             FillValue::D8(v) => u32::from(v),
             FillValue::D16(v) => u32::from(v),
@@ -190,8 +190,8 @@ impl FillValue {
 /// # Safety
 /// `n` elements at `start` are mapped memory, aligned for the element.
 unsafe fn fill_row(start: u64, element: FillValue, n: usize) {
-    let bytes = n * element.bytes() as usize;
-    shadow::filled(start as usize, bytes);
+    let bytes = n * element.element_bytes() as usize;
+    shadow::note_host_write(start as usize, bytes);
     if let Some(byte) = element.as_byte() {
         let put = |at: usize, len: usize| {
             // SAFETY: `[at, at + len)` is part of the row.

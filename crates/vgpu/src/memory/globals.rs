@@ -20,27 +20,27 @@ pub(crate) struct GlobalRange {
     pub(crate) managed: bool,
 }
 
-static RANGES: RwLock<BTreeMap<u64, GlobalRange>> = RwLock::new(BTreeMap::new());
+static GLOBAL_RANGES: RwLock<BTreeMap<u64, GlobalRange>> = RwLock::new(BTreeMap::new());
 
 /// Makes variables known.
-pub(crate) fn add(ranges: impl IntoIterator<Item = GlobalRange>) {
-    let mut known = RANGES.write().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn add_globals(ranges: impl IntoIterator<Item = GlobalRange>) {
+    let mut known = GLOBAL_RANGES.write().unwrap_or_else(PoisonError::into_inner);
     known.extend(ranges.into_iter().map(|r| (r.start, r)));
 }
 
 /// Forgets the variables of a module.
 pub(crate) fn forget_module(module: u64) {
-    RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.module != module);
+    GLOBAL_RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.module != module);
 }
 
 /// Forgets the variables of all modules of a context.
 pub(crate) fn forget_context(ctx: u64) {
-    RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.ctx != ctx);
+    GLOBAL_RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.ctx != ctx);
 }
 
 /// The variable that `address` lies in.
-pub(crate) fn find(address: u64) -> Option<GlobalRange> {
-    let known = RANGES.read().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn find_global(address: u64) -> Option<GlobalRange> {
+    let known = GLOBAL_RANGES.read().unwrap_or_else(PoisonError::into_inner);
     let (_, range) = known.range(..=address).next_back()?;
     (address - range.start < range.size).then_some(*range)
 }

@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::ipc::{self, SharedBlock};
 use super::move_pages;
-use super::pages::{Pages, advise, page_bytes, set_access};
+use super::pages::{PageAllocator, madvise_pages, page_bytes, set_access};
 use crate::check::{self, shadow};
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 
 /// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
-pub(crate) const ALIGNMENT: u64 = 512;
+pub(crate) const BLOCK_ALIGNMENT: u64 = 512;
 const MAX_SLAB_BLOCK: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 /// Large blocks of device memory begin at so many different places of a page, as their pages' addresses
@@ -40,7 +40,7 @@ const QUARANTINE_BLOCKS: usize = 8192;
 
 /// What a block is, for pointer attributes and for who may free it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MemoryKind {
     /// `cuMemAlloc` and its pitched and stream-ordered forms.
     Device,
     /// `cuMemHostAlloc`.
@@ -51,16 +51,16 @@ pub(crate) enum Kind {
     Imported,
 }
 
-impl Kind {
+impl MemoryKind {
     /// Memory of a device that the host has no address for, in CUDA's terms.
     pub(crate) fn is_device(self) -> bool {
-        matches!(self, Kind::Device | Kind::Imported)
+        matches!(self, MemoryKind::Device | MemoryKind::Imported)
     }
 }
 
 /// Who asked for a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub(crate) struct BlockOwner {
     /// Identifier of the context.
     pub(crate) ctx: u64,
     /// Ordinal of the device.
@@ -71,7 +71,7 @@ pub(crate) struct Owner {
 
 /// A live block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Block {
+pub(crate) struct HeapBlock {
     /// First address.
     pub(crate) start: u64,
     /// Bytes asked for.
@@ -81,9 +81,9 @@ pub(crate) struct Block {
     /// Bytes that its device is charged for: not those before its place in its first page.
     pub(crate) charged: u64,
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemoryKind,
     /// Whose it is.
-    pub(crate) owner: Owner,
+    pub(crate) owner: BlockOwner,
     /// Flags of the call that made it.
     pub(crate) flags: u32,
     /// Unique in the process (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
@@ -92,9 +92,9 @@ pub(crate) struct Block {
 
 /// The heap over one reserved range of addresses.
 #[derive(Debug)]
-pub(crate) struct Heap {
+pub(crate) struct DeviceHeap {
     space: Mutex<HeapSpace>,
-    live: RwLock<BTreeMap<u64, Block>>,
+    live: RwLock<BTreeMap<u64, HeapBlock>>,
     freed: Mutex<FreedBlocks>,
 }
 
@@ -102,15 +102,15 @@ pub(crate) struct Heap {
 #[derive(Debug, Default)]
 struct FreedBlocks {
     /// For reports, oldest first.
-    history: VecDeque<Block>,
+    history: VecDeque<HeapBlock>,
     /// Not to be used again yet, oldest first.
-    quarantine: VecDeque<Block>,
+    quarantine: VecDeque<HeapBlock>,
     quarantine_bytes: u64,
 }
 
 #[derive(Debug)]
 struct HeapSpace {
-    pages: Pages,
+    pages: PageAllocator,
     slabs: HashMap<u64, Slab>,
     /// Slabs with a free place, by size class.
     partial_slabs: HashMap<u64, BTreeSet<u64>>,
@@ -127,12 +127,12 @@ struct Slab {
     n_slots: u32,
 }
 
-impl Heap {
+impl DeviceHeap {
     /// A heap over `[start, start + len)`, reserved and without access. Up to `cache_limit` bytes of
     /// freed pages stay in memory, so that a program that allocates and frees in a loop does not
     /// fault every page in again.
-    pub(crate) fn new(start: u64, len: u64, cache_limit: u64) -> Heap {
-        let pages = Pages::new(start, len, cache_limit);
+    pub(crate) fn new(start: u64, len: u64, cache_limit: u64) -> DeviceHeap {
+        let pages = PageAllocator::new(start, len, cache_limit);
         let space = HeapSpace {
             pages,
             slabs: HashMap::new(),
@@ -140,117 +140,117 @@ impl Heap {
             files: HashMap::new(),
             next_id: 1,
         };
-        Heap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
+        DeviceHeap { space: Mutex::new(space), live: RwLock::new(BTreeMap::new()), freed: Mutex::default() }
     }
 
     /// A new block of at least `size` bytes. Its contents are undefined.
-    pub(crate) fn alloc(&self, size: u64, kind: Kind, owner: Owner, flags: u32) -> Res<Block> {
-        ensure(size > 0, Code::INVALID_VALUE)?;
-        let mut space = self.space();
-        let zone = if check::enabled().memory { RED_ZONE } else { 0 };
-        let bytes = size.checked_add(zone).ok_or(Code::OUT_OF_MEMORY)?;
-        let charged = span_of(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+    pub(crate) fn alloc_block(&self, size: u64, kind: MemoryKind, owner: BlockOwner, flags: u32) -> Res<HeapBlock> {
+        ensure(size > 0, ResultCode::INVALID_VALUE)?;
+        let mut space = self.heap_space();
+        let zone = if check::enabled_checks().memory { RED_ZONE } else { 0 };
+        let bytes = size.checked_add(zone).ok_or(ResultCode::OUT_OF_MEMORY)?;
+        let charged = span_of(bytes).ok_or(ResultCode::OUT_OF_MEMORY)?;
         let (span, start) = match kind {
             _ if bytes <= MAX_SLAB_BLOCK => (charged, space.take_slot(charged)),
-            Kind::Device => {
-                let most = page_bytes() - ALIGNMENT;
-                let span = bytes.checked_add(most).and_then(span_of).ok_or(Code::OUT_OF_MEMORY)?;
-                (span, space.pages.take(span).map(|pages| pages + page_offset(pages)))
+            MemoryKind::Device => {
+                let most = page_bytes() - BLOCK_ALIGNMENT;
+                let span = bytes.checked_add(most).and_then(span_of).ok_or(ResultCode::OUT_OF_MEMORY)?;
+                (span, space.pages.take_pages(span).map(|pages| pages + page_offset(pages)))
             }
-            _ => (charged, space.pages.take(charged)),
+            _ => (charged, space.pages.take_pages(charged)),
         };
-        let start = start.ok_or(Code::OUT_OF_MEMORY)?;
+        let start = start.ok_or(ResultCode::OUT_OF_MEMORY)?;
         let id = space.next_id;
         space.next_id += 1;
         drop(space);
-        let block = Block { start, size, span, charged, kind, owner, flags, id };
+        let block = HeapBlock { start, size, span, charged, kind, owner, flags, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
         // The host writes to its own memory without telling anybody.
         match kind {
-            Kind::Device => shadow::allocated_on(owner.device, start as usize, size as usize),
-            _ => shadow::allocated(start as usize, size as usize, kind != Kind::Device),
+            MemoryKind::Device => shadow::note_allocated_on(owner.device, start as usize, size as usize),
+            _ => shadow::note_allocated(start as usize, size as usize, kind != MemoryKind::Device),
         }
         Ok(block)
     }
 
     /// Frees the block that starts at `start`.
-    pub(crate) fn free(&self, start: u64) -> Res<Block> {
+    pub(crate) fn free_block(&self, start: u64) -> Res<HeapBlock> {
         let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
-        let block = block.ok_or(Code::INVALID_VALUE)?;
-        ipc::forget(start);
-        shadow::released(start as usize, block.size as usize);
-        let mut freed = self.freed();
+        let block = block.ok_or(ResultCode::INVALID_VALUE)?;
+        ipc::forget_block(start);
+        shadow::note_released(start as usize, block.size as usize);
+        let mut freed = self.freed_blocks();
         freed.history.push_back(block);
         if freed.history.len() > MAX_FREED_HISTORY {
             freed.history.pop_front();
         }
-        if check::enabled().memory && block.kind != Kind::Imported {
-            self.quarantine(&mut freed, block);
+        if check::enabled_checks().memory && block.kind != MemoryKind::Imported {
+            self.quarantine_block(&mut freed, block);
         } else {
-            self.space().release(&block);
+            self.heap_space().release_block(&block);
         }
         Ok(block)
     }
 
     /// Keeps a freed block out of use, and lets the oldest ones go.
-    fn quarantine(&self, freed: &mut FreedBlocks, block: Block) {
-        if block.span > MAX_SLAB_BLOCK && set_access(block.pages(), block.span, false) {
-            advise(block.pages(), block.span, libc::MADV_DONTNEED);
+    fn quarantine_block(&self, freed: &mut FreedBlocks, block: HeapBlock) {
+        if block.span > MAX_SLAB_BLOCK && set_access(block.first_page(), block.span, false) {
+            madvise_pages(block.first_page(), block.span, libc::MADV_DONTNEED);
         }
         freed.quarantine.push_back(block);
         freed.quarantine_bytes += block.in_quarantine();
         while freed.quarantine_bytes > QUARANTINE_BYTES || freed.quarantine.len() > QUARANTINE_BLOCKS {
             let Some(oldest) = freed.quarantine.pop_front() else { return };
             freed.quarantine_bytes -= oldest.in_quarantine();
-            self.space().release(&oldest);
+            self.heap_space().release_block(&oldest);
         }
     }
 
-    fn freed(&self) -> MutexGuard<'_, FreedBlocks> {
+    fn freed_blocks(&self) -> MutexGuard<'_, FreedBlocks> {
         self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The live blocks on either side of an address (or that it lies in), and the freed block that
     /// it lies in unless a live one does.
-    pub(crate) fn neighbors(&self, address: u64) -> (Vec<Block>, Option<Block>) {
+    pub(crate) fn neighbor_blocks(&self, address: u64) -> (Vec<HeapBlock>, Option<HeapBlock>) {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let below = live.range(..=address).next_back().map(|(_, b)| *b);
         let above = live.range(address..).next().map(|(_, b)| *b);
         let inside = below.is_some_and(|b| address - b.start < b.size);
         drop(live);
-        let was_here = |b: &&Block| address.wrapping_sub(b.start) < b.size;
-        let freed = self.freed().history.iter().rev().find(was_here).copied().filter(|_| !inside);
+        let was_here = |b: &&HeapBlock| address.wrapping_sub(b.start) < b.size;
+        let freed = self.freed_blocks().history.iter().rev().find(was_here).copied().filter(|_| !inside);
         (below.into_iter().chain(above).collect(), freed)
     }
 
     /// Frees every block for which `dead` holds.
-    pub(crate) fn free_all(&self, dead: impl Fn(&Block) -> bool) -> Vec<Block> {
+    pub(crate) fn free_all(&self, dead: impl Fn(&HeapBlock) -> bool) -> Vec<HeapBlock> {
         let doomed: Vec<u64> = {
             let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
             live.values().filter(|b| dead(b)).map(|b| b.start).collect()
         };
-        doomed.into_iter().filter_map(|start| self.free(start).ok()).collect()
+        doomed.into_iter().filter_map(|start| self.free_block(start).ok()).collect()
     }
 
     /// The live block that `address` lies in.
-    pub(crate) fn find(&self, address: u64) -> Option<Block> {
+    pub(crate) fn find_block(&self, address: u64) -> Option<HeapBlock> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let (_, block) = live.range(..=address).next_back()?;
         (address - block.start < block.size).then_some(*block)
     }
 
     /// The live block that all of `[address, address + len)` lies in.
-    pub(crate) fn find_range(&self, address: u64, len: u64) -> Option<Block> {
-        let block = self.find(address)?;
+    pub(crate) fn find_range(&self, address: u64, len: u64) -> Option<HeapBlock> {
+        let block = self.find_block(address)?;
         (len <= block.size - (address - block.start)).then_some(block)
     }
 
     /// Lets other processes map a live block. The pages it lies in go into a file, which the other
     /// blocks of a slab share.
-    pub(crate) fn export_block(&self, block: &Block, pool: u64) -> Res<SharedBlock> {
+    pub(crate) fn export_block(&self, block: &HeapBlock, pool: u64) -> Res<SharedBlock> {
         let small = block.span <= MAX_SLAB_BLOCK;
-        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.pages() };
-        let mut space = self.space();
+        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.first_page() };
+        let mut space = self.heap_space();
         let file = match space.files.get(&base) {
             Some(Some(file)) => file.clone(),
             _ => {
@@ -261,7 +261,7 @@ impl Heap {
                 file
             }
         };
-        let about = file.metadata().map_err(|_| Code::OPERATING_SYSTEM)?;
+        let about = file.metadata().map_err(|_| ResultCode::OPERATING_SYSTEM)?;
         let (fd, offset) = (file.as_raw_fd() as u64, block.start - base);
         Ok(SharedBlock {
             fd,
@@ -274,56 +274,56 @@ impl Heap {
     }
 
     /// A block over memory of another process.
-    pub(crate) fn import_block(&self, file: &File, place: &SharedBlock, owner: Owner) -> Res<Block> {
+    pub(crate) fn import_block(&self, file: &File, place: &SharedBlock, owner: BlockOwner) -> Res<HeapBlock> {
         let page = page_bytes();
         let (first, end) = (place.offset & !(page - 1), place.offset.checked_add(place.size));
-        let end = end.and_then(|e| e.checked_next_multiple_of(page)).ok_or(Code::INVALID_VALUE)?;
-        ensure(file.metadata().is_ok_and(|m| m.len() >= end) && place.size > 0, Code::INVALID_VALUE)?;
+        let end = end.and_then(|e| e.checked_next_multiple_of(page)).ok_or(ResultCode::INVALID_VALUE)?;
+        ensure(file.metadata().is_ok_and(|m| m.len() >= end) && place.size > 0, ResultCode::INVALID_VALUE)?;
         let span = end - first;
-        let mut space = self.space();
-        let base = space.pages.carve(span + page, page).ok_or(Code::OUT_OF_MEMORY)?;
+        let mut space = self.heap_space();
+        let base = space.pages.carve_free_range(span + page, page).ok_or(ResultCode::OUT_OF_MEMORY)?;
         if !space.pages.map_file(base, span, file, first) {
-            space.pages.reset(base, span);
-            return Code::MAP_FAILED.err();
+            space.pages.reset_pages(base, span);
+            return ResultCode::MAP_FAILED.err();
         }
         space.files.insert(base, None);
         let (start, size, id) = (base + (place.offset - first), place.size, space.next_id);
         space.next_id += 1;
         drop(space);
-        let block = Block { start, size, span, charged: span, kind: Kind::Imported, owner, flags: 0, id };
+        let block = HeapBlock { start, size, span, charged: span, kind: MemoryKind::Imported, owner, flags: 0, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
-        shadow::allocated(start as usize, size as usize, true);
+        shadow::note_allocated(start as usize, size as usize, true);
         Ok(block)
     }
 
     /// Addresses without access, which their user maps memory at; a page without access follows.
-    pub(crate) fn reserve(&self, len: u64, alignment: u64) -> Option<u64> {
-        let mut space = self.space();
+    pub(crate) fn reserve_addresses(&self, len: u64, alignment: u64) -> Option<u64> {
+        let mut space = self.heap_space();
         let len = len.checked_add(page_bytes())?;
-        space.pages.carve(len, alignment).or_else(|| {
+        space.pages.carve_free_range(len, alignment).or_else(|| {
             space.pages.trim_cached(0);
-            space.pages.carve(len, alignment)
+            space.pages.carve_free_range(len, alignment)
         })
     }
 
-    /// Takes back what [`reserve`](Self::reserve) gave, when nothing is mapped there any more.
-    pub(crate) fn unreserve(&self, start: u64, len: u64) {
-        self.space().pages.insert_free(start, len + page_bytes());
+    /// Takes back what [`reserve_addresses`](Self::reserve_addresses) gave, when nothing is mapped there any more.
+    pub(crate) fn unreserve_addresses(&self, start: u64, len: u64) {
+        self.heap_space().pages.insert_free(start, len + page_bytes());
     }
 
     /// Gives freed pages that are still in memory back to the system.
-    pub(crate) fn trim(&self) {
-        self.space().pages.trim_cached(0);
+    pub(crate) fn trim_free_pages(&self) {
+        self.heap_space().pages.trim_cached(0);
     }
 
-    fn space(&self) -> MutexGuard<'_, HeapSpace> {
+    fn heap_space(&self) -> MutexGuard<'_, HeapSpace> {
         self.space.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Block {
+impl HeapBlock {
     /// The page that the block begins in, which is the first that a large one occupies.
-    fn pages(&self) -> u64 {
+    fn first_page(&self) -> u64 {
         self.start & !(page_bytes() - 1)
     }
     /// Bytes that the block holds while it is kept out of use.
@@ -337,11 +337,11 @@ fn span_of(size: u64) -> Option<u64> {
     if size > MAX_SLAB_BLOCK {
         return size.checked_next_multiple_of(page_bytes());
     }
-    if size <= 8 * ALIGNMENT {
-        return Some(size.next_multiple_of(ALIGNMENT));
+    if size <= 8 * BLOCK_ALIGNMENT {
+        return Some(size.next_multiple_of(BLOCK_ALIGNMENT));
     }
     // Eight classes per doubling keep the waste below 1/8.
-    let step = (size.next_power_of_two() / 16).max(ALIGNMENT);
+    let step = (size.next_power_of_two() / 16).max(BLOCK_ALIGNMENT);
     Some(size.next_multiple_of(step))
 }
 
@@ -350,24 +350,24 @@ fn span_of(size: u64) -> Option<u64> {
 fn page_offset(pages: u64) -> u64 {
     // The upper bits of a product with the golden ratio differ for pages at any distance.
     let place = (pages / page_bytes()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAGE_OFFSETS.ilog2());
-    page_bytes() - (place + 1) * ALIGNMENT
+    page_bytes() - (place + 1) * BLOCK_ALIGNMENT
 }
 
 impl HeapSpace {
-    fn release(&mut self, block: &Block) {
+    fn release_block(&mut self, block: &HeapBlock) {
         match block.kind {
-            Kind::Imported => self.release_pages(block.pages(), block.span),
+            MemoryKind::Imported => self.release_pages(block.first_page(), block.span),
             _ if block.span <= MAX_SLAB_BLOCK => self.return_slot(block.start),
-            _ => self.release_pages(block.pages(), block.span),
+            _ => self.release_pages(block.first_page(), block.span),
         }
     }
 
     /// Pages that are no longer used. Those of a file leave it, so that what comes next is private.
     fn release_pages(&mut self, start: u64, span: u64) {
         if self.files.remove(&start).is_some() {
-            self.pages.reset(start, span);
+            self.pages.reset_pages(start, span);
         } else {
-            self.pages.release(start, span);
+            self.pages.release_pages(start, span);
         }
     }
 
@@ -414,9 +414,9 @@ impl HeapSpace {
 mod tests {
     use super::*;
 
-    const OWNER: Owner = Owner { ctx: 1, device: 0, pool: 0 };
+    const OWNER: BlockOwner = BlockOwner { ctx: 1, device: 0, pool: 0 };
 
-    fn heap(len: usize) -> (Heap, u64) {
+    fn heap(len: usize) -> (DeviceHeap, u64) {
         // SAFETY: a fresh anonymous mapping, never unmapped.
         let p = unsafe {
             libc::mmap(
@@ -429,7 +429,7 @@ mod tests {
             )
         };
         assert_ne!(p, libc::MAP_FAILED);
-        (Heap::new(p as u64, len as u64, 4 << 20), p as u64)
+        (DeviceHeap::new(p as u64, len as u64, 4 << 20), p as u64)
     }
 
     #[test]
@@ -439,15 +439,15 @@ mod tests {
         let mut blocks = Vec::new();
         for round in 0..40 {
             for &size in &sizes {
-                let b = heap.alloc(size + round, Kind::Device, OWNER, 0).unwrap();
-                assert_eq!(b.start % ALIGNMENT, 0);
+                let b = heap.alloc_block(size + round, MemoryKind::Device, OWNER, 0).unwrap();
+                assert_eq!(b.start % BLOCK_ALIGNMENT, 0);
                 // SAFETY: the block was just made and is writable for its size.
                 unsafe { std::ptr::write_bytes(b.start as *mut u8, 1, b.size as usize) };
                 blocks.push(b);
             }
             if round % 3 == 0 {
                 for b in blocks.drain(..blocks.len() / 2) {
-                    heap.free(b.start).unwrap();
+                    heap.free_block(b.start).unwrap();
                 }
             }
         }
@@ -455,52 +455,59 @@ mod tests {
         sorted.sort_by_key(|b| b.start);
         assert!(sorted.windows(2).all(|w| w[0].start + w[0].span <= w[1].start));
         for b in blocks {
-            heap.free(b.start).unwrap();
+            heap.free_block(b.start).unwrap();
         }
-        assert_eq!(heap.free(0x1000).unwrap_err().code, Code::INVALID_VALUE);
+        assert_eq!(heap.free_block(0x1000).unwrap_err().code, ResultCode::INVALID_VALUE);
     }
 
     /// Large blocks begin at different places of a page, and a freed one is soon used again.
     #[test]
     fn large_blocks_do_not_alias() {
         let (heap, _) = heap(64 << 20);
-        let blocks: Vec<Block> = (0..8).map(|_| heap.alloc(1 << 20, Kind::Device, OWNER, 0).unwrap()).collect();
+        let blocks: Vec<HeapBlock> =
+            (0..8).map(|_| heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0).unwrap()).collect();
         let places: BTreeSet<u64> = blocks.iter().map(|b| b.start % page_bytes()).collect();
-        assert!(places.len() > 1 && blocks.iter().all(|b| b.start.is_multiple_of(ALIGNMENT)));
-        let host = heap.alloc(1 << 20, Kind::Host, OWNER, 0).unwrap();
+        assert!(places.len() > 1 && blocks.iter().all(|b| b.start.is_multiple_of(BLOCK_ALIGNMENT)));
+        let host = heap.alloc_block(1 << 20, MemoryKind::Host, OWNER, 0).unwrap();
         assert_eq!(host.start % page_bytes(), 0);
-        heap.free(blocks[1].start).unwrap();
-        let again = heap.alloc(1 << 20, Kind::Device, OWNER, 0).unwrap();
+        heap.free_block(blocks[1].start).unwrap();
+        let again = heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0).unwrap();
         assert_eq!(again.start, blocks[1].start);
     }
 
     #[test]
     fn ranges_are_checked_to_the_byte() {
         let (heap, _) = heap(64 << 20);
-        let b = heap.alloc(1000, Kind::Device, OWNER, 0).unwrap();
+        let b = heap.alloc_block(1000, MemoryKind::Device, OWNER, 0).unwrap();
         assert!(heap.find_range(b.start, 1000).is_some());
         assert!(heap.find_range(b.start + 999, 1).is_some());
         assert!(heap.find_range(b.start, 1001).is_none());
         assert!(heap.find_range(b.start + 1000, 1).is_none());
         assert!(heap.find_range(b.start + 4, u64::MAX).is_none());
-        heap.free(b.start).unwrap();
-        assert!(heap.find(b.start).is_none());
+        heap.free_block(b.start).unwrap();
+        assert!(heap.find_block(b.start).is_none());
     }
 
     #[test]
     fn exhaustion_is_an_error_and_leaves_the_heap_usable() {
         let (heap, _) = heap(16 << 20);
-        assert_eq!(heap.alloc(1 << 40, Kind::Device, OWNER, 0).unwrap_err().code, Code::OUT_OF_MEMORY);
-        assert_eq!(heap.alloc(u64::MAX, Kind::Device, OWNER, 0).unwrap_err().code, Code::OUT_OF_MEMORY);
-        assert_eq!(heap.alloc(0, Kind::Device, OWNER, 0).unwrap_err().code, Code::INVALID_VALUE);
+        assert_eq!(
+            heap.alloc_block(1 << 40, MemoryKind::Device, OWNER, 0).unwrap_err().code,
+            ResultCode::OUT_OF_MEMORY
+        );
+        assert_eq!(
+            heap.alloc_block(u64::MAX, MemoryKind::Device, OWNER, 0).unwrap_err().code,
+            ResultCode::OUT_OF_MEMORY
+        );
+        assert_eq!(heap.alloc_block(0, MemoryKind::Device, OWNER, 0).unwrap_err().code, ResultCode::INVALID_VALUE);
         let mut blocks = Vec::new();
-        while let Ok(b) = heap.alloc(1 << 20, Kind::Device, OWNER, 0) {
+        while let Ok(b) = heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0) {
             blocks.push(b);
         }
         assert!(blocks.len() >= 7);
         for b in &blocks {
-            heap.free(b.start).unwrap();
+            heap.free_block(b.start).unwrap();
         }
-        assert!(heap.alloc(8 << 20, Kind::Device, OWNER, 0).is_ok(), "freed ranges were not merged");
+        assert!(heap.alloc_block(8 << 20, MemoryKind::Device, OWNER, 0).is_ok(), "freed ranges were not merged");
     }
 }

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Ranges of an allocation that were given a value: by the start, the end and the value. They do
 /// not overlap.
 #[derive(Debug, Default)]
-struct Ranges(BTreeMap<u64, (u64, i32)>);
+struct HintRanges(BTreeMap<u64, (u64, i32)>);
 
 /// What was advised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Advice {
+pub(crate) enum HintKind {
     /// 1 where memory is mostly read.
     ReadMostly,
     /// The number of a device, or `CU_DEVICE_CPU`.
@@ -23,32 +23,32 @@ pub(crate) enum Advice {
 }
 
 /// By allocation: its number and first address.
-type Hints = HashMap<(u64, u64), HashMap<Advice, Ranges>>;
+type AllocationHints = HashMap<(u64, u64), HashMap<HintKind, HintRanges>>;
 
-static HINTS: Mutex<Option<Hints>> = Mutex::new(None);
+static HINTS: Mutex<Option<AllocationHints>> = Mutex::new(None);
 
-fn hints() -> MutexGuard<'static, Option<Hints>> {
+fn locked_hints() -> MutexGuard<'static, Option<AllocationHints>> {
     HINTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes a value, or that there is none any more, for a part of an allocation.
-pub(crate) fn set(allocation: (u64, u64), subject: Advice, start: u64, len: u64, value: Option<i32>) {
-    let mut hints = hints();
+pub(crate) fn set_hint(allocation: (u64, u64), subject: HintKind, start: u64, len: u64, value: Option<i32>) {
+    let mut hints = locked_hints();
     let of_all = hints.get_or_insert_default();
     // Numbers of allocations are not used again, so what was freed only takes room.
     if of_all.len() >= 4096 && !of_all.contains_key(&allocation) {
         of_all.clear();
     }
-    of_all.entry(allocation).or_default().entry(subject).or_default().set(start, start + len, value);
+    of_all.entry(allocation).or_default().entry(subject).or_default().set_range(start, start + len, value);
 }
 
 /// The value that all of a range has.
-pub(crate) fn get(allocation: (u64, u64), subject: Advice, start: u64, len: u64) -> Option<i32> {
-    hints().as_ref()?.get(&allocation)?.get(&subject)?.get(start, start + len)
+pub(crate) fn get_hint(allocation: (u64, u64), subject: HintKind, start: u64, len: u64) -> Option<i32> {
+    locked_hints().as_ref()?.get(&allocation)?.get(&subject)?.get_range(start, start + len)
 }
 
-impl Ranges {
-    fn set(&mut self, start: u64, end: u64, value: Option<i32>) {
+impl HintRanges {
+    fn set_range(&mut self, start: u64, end: u64, value: Option<i32>) {
         let touched: Vec<_> = self.0.range(..end).filter(|(_, r)| r.0 > start).map(|(&s, &r)| (s, r)).collect();
         for (s, (e, v)) in touched {
             self.0.remove(&s);
@@ -64,7 +64,7 @@ impl Ranges {
         }
     }
 
-    fn get(&self, start: u64, end: u64) -> Option<i32> {
+    fn get_range(&self, start: u64, end: u64) -> Option<i32> {
         let (mut at, mut all) = (start, None);
         while at < end {
             let (_, &(e, v)) = self.0.range(..=at).next_back().filter(|(_, r)| r.0 > at)?;
@@ -77,19 +77,19 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::HintRanges;
 
     #[test]
     fn later_values_replace_parts_of_earlier_ones() {
-        let mut r = Ranges::default();
-        r.set(10, 100, Some(1));
-        assert_eq!((r.get(10, 100), r.get(9, 20), r.get(50, 101)), (Some(1), None, None));
-        r.set(40, 60, Some(2));
-        assert_eq!((r.get(10, 40), r.get(40, 60), r.get(60, 100)), (Some(1), Some(2), Some(1)));
-        assert_eq!((r.get(10, 100), r.get(39, 41)), (None, None));
-        r.set(50, 70, None);
-        assert_eq!((r.get(40, 50), r.get(40, 51), r.get(70, 100)), (Some(2), None, Some(1)));
-        r.set(0, 200, Some(3));
-        assert_eq!(r.get(0, 200), Some(3));
+        let mut r = HintRanges::default();
+        r.set_range(10, 100, Some(1));
+        assert_eq!((r.get_range(10, 100), r.get_range(9, 20), r.get_range(50, 101)), (Some(1), None, None));
+        r.set_range(40, 60, Some(2));
+        assert_eq!((r.get_range(10, 40), r.get_range(40, 60), r.get_range(60, 100)), (Some(1), Some(2), Some(1)));
+        assert_eq!((r.get_range(10, 100), r.get_range(39, 41)), (None, None));
+        r.set_range(50, 70, None);
+        assert_eq!((r.get_range(40, 50), r.get_range(40, 51), r.get_range(70, 100)), (Some(2), None, Some(1)));
+        r.set_range(0, 200, Some(3));
+        assert_eq!(r.get_range(0, 200), Some(3));
     }
 }

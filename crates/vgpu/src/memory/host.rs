@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::error::{Code, Res, ensure};
+use crate::error::{Res, ResultCode, ensure};
 use crate::exec::host_ranges;
 
 /// A registered range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Registration {
+pub(crate) struct HostRegistration {
     /// First address.
     pub(crate) start: u64,
     /// Length in bytes.
@@ -24,39 +24,39 @@ pub(crate) struct Registration {
     pub(crate) ctx: u64,
 }
 
-static RANGES: RwLock<BTreeMap<u64, Registration>> = RwLock::new(BTreeMap::new());
+static REGISTRATIONS: RwLock<BTreeMap<u64, HostRegistration>> = RwLock::new(BTreeMap::new());
 /// Lets the common case, nothing registered, be answered without a lock.
 static N_RANGES: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes `[start, start + len)` accessible to kernels.
-pub(crate) fn register(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
-    ensure(start != 0 && len > 0, Code::INVALID_VALUE)?;
-    let end = start.checked_add(len).ok_or(Code::INVALID_VALUE)?;
-    let mut ranges = RANGES.write().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
+    ensure(start != 0 && len > 0, ResultCode::INVALID_VALUE)?;
+    let end = start.checked_add(len).ok_or(ResultCode::INVALID_VALUE)?;
+    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     let overlaps = ranges.range(..end).next_back().is_some_and(|(_, r)| r.start + r.len > start);
-    ensure(!overlaps, Code::HOST_MEMORY_ALREADY_REGISTERED)?;
-    ensure(host_ranges::register(start as usize, len as usize), Code::HOST_MEMORY_ALREADY_REGISTERED)?;
-    ranges.insert(start, Registration { start, len, flags, ctx });
+    ensure(!overlaps, ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
+    ensure(host_ranges::register_range(start as usize, len as usize), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
+    ranges.insert(start, HostRegistration { start, len, flags, ctx });
     N_RANGES.store(ranges.len(), Ordering::Release);
     Ok(())
 }
 
 /// Takes back the registration that starts at `start`.
-pub(crate) fn unregister(start: u64) -> Res<Registration> {
-    let mut ranges = RANGES.write().unwrap_or_else(PoisonError::into_inner);
-    let found = ranges.remove(&start).ok_or(Code::HOST_MEMORY_NOT_REGISTERED)?;
-    host_ranges::unregister(start as usize);
+pub(crate) fn unregister_host(start: u64) -> Res<HostRegistration> {
+    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
+    let found = ranges.remove(&start).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
+    host_ranges::unregister_range(start as usize);
     N_RANGES.store(ranges.len(), Ordering::Release);
     Ok(found)
 }
 
 /// Takes back everything that context `ctx` registered.
 pub(crate) fn unregister_context(ctx: u64) {
-    let mut ranges = RANGES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     ranges.retain(|_, r| {
         let stays = r.ctx != ctx;
         if !stays {
-            host_ranges::unregister(r.start as usize);
+            host_ranges::unregister_range(r.start as usize);
         }
         stays
     });
@@ -64,25 +64,25 @@ pub(crate) fn unregister_context(ctx: u64) {
 }
 
 /// The registration that `address` lies in.
-pub(crate) fn find(address: u64) -> Option<Registration> {
+pub(crate) fn find_registration(address: u64) -> Option<HostRegistration> {
     if N_RANGES.load(Ordering::Acquire) == 0 {
         return None;
     }
-    let ranges = RANGES.read().unwrap_or_else(PoisonError::into_inner);
+    let ranges = REGISTRATIONS.read().unwrap_or_else(PoisonError::into_inner);
     let (_, range) = ranges.range(..=address).next_back()?;
     (address - range.start < range.len).then_some(*range)
 }
 
 /// The registrations on either side of an address, or that it lies in.
-pub(crate) fn neighbors(address: u64) -> Vec<Registration> {
-    let ranges = RANGES.read().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn neighbor_registrations(address: u64) -> Vec<HostRegistration> {
+    let ranges = REGISTRATIONS.read().unwrap_or_else(PoisonError::into_inner);
     let below = ranges.range(..=address).next_back();
     below.into_iter().chain(ranges.range(address..).next()).map(|(_, r)| *r).collect()
 }
 
 /// Whether all of `[address, address + len)` is registered host memory.
 pub fn is_registered(address: u64, len: u64) -> bool {
-    find(address).is_some_and(|r| len <= r.len - (address - r.start))
+    find_registration(address).is_some_and(|r| len <= r.len - (address - r.start))
 }
 
 #[cfg(test)]
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn ranges_do_not_overlap() {
         let base = 0x7000_0000;
-        register(base, 100, 0, 99).unwrap();
-        assert_eq!(register(base + 50, 100, 0, 99).unwrap_err().code, Code::HOST_MEMORY_ALREADY_REGISTERED);
-        assert_eq!(register(base - 50, 51, 0, 99).unwrap_err().code, Code::HOST_MEMORY_ALREADY_REGISTERED);
+        register_host(base, 100, 0, 99).unwrap();
+        assert_eq!(register_host(base + 50, 100, 0, 99).unwrap_err().code, ResultCode::HOST_MEMORY_ALREADY_REGISTERED);
+        assert_eq!(register_host(base - 50, 51, 0, 99).unwrap_err().code, ResultCode::HOST_MEMORY_ALREADY_REGISTERED);
         assert!(is_registered(base + 96, 4));
         assert!(!is_registered(base + 97, 4));
-        assert_eq!(unregister(base + 1).unwrap_err().code, Code::HOST_MEMORY_NOT_REGISTERED);
-        unregister(base).unwrap();
+        assert_eq!(unregister_host(base + 1).unwrap_err().code, ResultCode::HOST_MEMORY_NOT_REGISTERED);
+        unregister_host(base).unwrap();
         assert!(!is_registered(base, 1));
     }
 }

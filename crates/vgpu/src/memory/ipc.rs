@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::anonymous_file;
-use crate::error::{Code, Error, Res, ensure};
+use crate::error::{Error, Res, ResultCode, ensure};
 
 /// Bytes of a handle, as in CUDA.
 pub(crate) const HANDLE_BYTES: usize = 64;
 /// What handles and records begin with.
-const MAGIC: u64 = u64::from_le_bytes(*b"rtcg-ipc");
+const IPC_MAGIC: u64 = u64::from_le_bytes(*b"rtcg-ipc");
 /// Bytes of a record.
 pub(crate) const IPC_RECORD_BYTES: usize = 4096;
 
 /// What a record is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Kind {
+pub(crate) enum IpcKind {
     /// A block of `cuMemAlloc`.
     Memory = 1,
     /// An event.
@@ -55,12 +55,12 @@ pub(crate) struct SharedBlock {
     pub(crate) pool: u64,
 }
 
-/// A record as it lies in its file: words, the first of which is [`MAGIC`].
-const ID: usize = 1;
-const KIND: usize = 2;
-const ALIVE: usize = 3;
+/// A record as it lies in its file: words, the first of which is [`IPC_MAGIC`].
+const ID_WORD: usize = 1;
+const KIND_WORD: usize = 2;
+const ALIVE_WORD: usize = 3;
 const BLOCK_WORD: usize = 4;
-const WORDS: usize = BLOCK_WORD + 6;
+const RECORD_WORDS: usize = BLOCK_WORD + 6;
 /// Where a record has room for what its kind needs.
 pub(crate) const PAYLOAD_OFFSET: usize = 256;
 
@@ -70,7 +70,7 @@ pub(crate) struct IpcRecord {
     pub(crate) file: File,
     /// Unique in the system.
     pub(crate) id: u64,
-    kind: Kind,
+    kind: IpcKind,
 }
 
 /// A number that no other record has.
@@ -78,48 +78,48 @@ fn new_id() -> u64 {
     let mut bytes = [0; 8];
     let random = File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes));
     let id = u64::from_le_bytes(bytes);
-    static COUNT: AtomicUsize = AtomicUsize::new(1);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed) as u64;
+    static NEXT_RECORD: AtomicUsize = AtomicUsize::new(1);
+    let count = NEXT_RECORD.fetch_add(1, Ordering::Relaxed) as u64;
     if random.is_ok() && id != 0 { id } else { u64::from(std::process::id()) << 32 | count }
 }
 
 /// A file in memory.
 pub(crate) fn new_file(bytes: u64) -> Res<File> {
-    let file = anonymous_file::create(c"rtcg shared", 0).ok_or(Code::OPERATING_SYSTEM)?;
-    file.set_len(bytes).map_err(|_| Code::OUT_OF_MEMORY)?;
+    let file = anonymous_file::create(c"rtcg shared", 0).ok_or(ResultCode::OPERATING_SYSTEM)?;
+    file.set_len(bytes).map_err(|_| ResultCode::OUT_OF_MEMORY)?;
     Ok(file)
 }
 
 impl IpcRecord {
     /// A record for something that is there from now on.
-    pub(crate) fn new(kind: Kind, place: SharedBlock) -> Res<IpcRecord> {
+    pub(crate) fn new(kind: IpcKind, place: SharedBlock) -> Res<IpcRecord> {
         let ticket = IpcRecord { file: new_file(IPC_RECORD_BYTES as u64)?, id: new_id(), kind };
         let SharedBlock { fd, inode, offset, size, device, pool } = place;
-        let words = [MAGIC, ticket.id, kind as u64, 1, fd, inode, offset, size, device, pool];
-        ticket.write(0, &words)?;
+        let words = [IPC_MAGIC, ticket.id, kind as u64, 1, fd, inode, offset, size, device, pool];
+        ticket.write_words(0, &words)?;
         Ok(ticket)
     }
 
-    fn write(&self, word: usize, words: &[u64]) -> Res {
+    fn write_words(&self, word: usize, words: &[u64]) -> Res {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        self.file.write_all_at(&bytes, word as u64 * 8).map_err(|_| Code::OPERATING_SYSTEM.into())
+        self.file.write_all_at(&bytes, word as u64 * 8).map_err(|_| ResultCode::OPERATING_SYSTEM.into())
     }
 
     /// What another process opens it with.
-    pub(crate) fn handle(&self) -> [u8; HANDLE_BYTES] {
+    pub(crate) fn ipc_handle(&self) -> [u8; HANDLE_BYTES] {
         let mut handle = [0; HANDLE_BYTES];
         let whose = u64::from(std::process::id()) | (self.file.as_raw_fd() as u64) << 32;
-        for (i, word) in [MAGIC, self.id, self.kind as u64, whose].into_iter().enumerate() {
+        for (i, word) in [IPC_MAGIC, self.id, self.kind as u64, whose].into_iter().enumerate() {
             handle[i * 8..][..8].copy_from_slice(&word.to_le_bytes());
         }
         handle
     }
 
     /// A descriptor of the record for another process, which the caller closes.
-    pub(crate) fn export(&self) -> Res<RawFd> {
+    pub(crate) fn export_fd(&self) -> Res<RawFd> {
         // SAFETY: duplicates a descriptor that is open as long as the value lives.
         let fd = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
-        ensure(fd >= 0, Code::OPERATING_SYSTEM)?;
+        ensure(fd >= 0, ResultCode::OPERATING_SYSTEM)?;
         Ok(fd)
     }
 }
@@ -127,7 +127,7 @@ impl IpcRecord {
 impl Drop for IpcRecord {
     fn drop(&mut self) {
         // Who has it open already learns it here; nobody else can open it any more.
-        let _ = self.write(ALIVE, &[0]);
+        let _ = self.write_words(ALIVE_WORD, &[0]);
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct RemoteIpcRecord {
 }
 
 fn stale_handle(what: &str) -> Error {
-    Code::INVALID_HANDLE.because(what.to_owned())
+    ResultCode::INVALID_HANDLE.with_detail(what.to_owned())
 }
 
 fn open_of(pid: u32, fd: u64) -> std::io::Result<File> {
@@ -153,89 +153,92 @@ fn open_of(pid: u32, fd: u64) -> std::io::Result<File> {
 
 impl RemoteIpcRecord {
     /// Opens what a handle names.
-    pub(crate) fn open(handle: &[u8; HANDLE_BYTES], kind: Kind) -> Res<RemoteIpcRecord> {
+    pub(crate) fn open_handle(handle: &[u8; HANDLE_BYTES], kind: IpcKind) -> Res<RemoteIpcRecord> {
         let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| handle[i * 8 + b]));
-        ensure(word(0) == MAGIC && word(2) == kind as u64, Code::INVALID_VALUE)?;
+        ensure(word(0) == IPC_MAGIC && word(2) == kind as u64, ResultCode::INVALID_VALUE)?;
         let (pid, fd) = (word(3) as u32, word(3) >> 32);
         if pid == std::process::id() {
-            return Err(Code::INVALID_CONTEXT.because("a process cannot open what it shares itself"));
+            return Err(ResultCode::INVALID_CONTEXT.with_detail("a process cannot open what it shares itself"));
         }
         let file = open_of(pid, fd).map_err(|e| match e.kind() {
-            std::io::ErrorKind::PermissionDenied => {
-                Code::NOT_PERMITTED.because(format!("process {pid}, which shares this, belongs to another user"))
-            }
+            std::io::ErrorKind::PermissionDenied => ResultCode::NOT_PERMITTED
+                .with_detail(format!("process {pid}, which shares this, belongs to another user")),
             _ => stale_handle("the process that shared this has ended, or has freed it"),
         })?;
-        let found = RemoteIpcRecord::read(file, pid)?;
-        ensure(found.id == word(1), Code::INVALID_HANDLE)?;
+        let found = RemoteIpcRecord::read_record(file, pid)?;
+        ensure(found.id == word(1), ResultCode::INVALID_HANDLE)?;
         Ok(found)
     }
 
     /// The record behind a descriptor, which stays the caller's.
-    pub(crate) fn from_fd(fd: RawFd, kind: Kind) -> Res<RemoteIpcRecord> {
+    pub(crate) fn from_fd(fd: RawFd, kind: IpcKind) -> Res<RemoteIpcRecord> {
         // SAFETY: a wrong number is an error of the call.
         let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        ensure(copy >= 0, Code::INVALID_VALUE)?;
+        ensure(copy >= 0, ResultCode::INVALID_VALUE)?;
         // SAFETY: the descriptor was just made.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(copy) });
-        let found = RemoteIpcRecord::read(file, 0).map_err(|_| Code::INVALID_VALUE)?;
-        ensure(found.words()?[KIND] == kind as u64, Code::INVALID_VALUE)?;
+        let found = RemoteIpcRecord::read_record(file, 0).map_err(|_| ResultCode::INVALID_VALUE)?;
+        ensure(found.read_words()?[KIND_WORD] == kind as u64, ResultCode::INVALID_VALUE)?;
         Ok(found)
     }
 
-    fn read(file: File, pid: u32) -> Res<RemoteIpcRecord> {
+    fn read_record(file: File, pid: u32) -> Res<RemoteIpcRecord> {
         let mut found = RemoteIpcRecord { file, pid, id: 0, place: SharedBlock::default() };
-        let words = found.words()?;
-        ensure(words[0] == MAGIC && words[ALIVE] == 1, Code::INVALID_HANDLE)?;
+        let words = found.read_words()?;
+        ensure(words[0] == IPC_MAGIC && words[ALIVE_WORD] == 1, ResultCode::INVALID_HANDLE)?;
         let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[BLOCK_WORD + i]);
-        (found.id, found.place) = (words[ID], SharedBlock { fd, inode, offset, size, device, pool });
+        (found.id, found.place) = (words[ID_WORD], SharedBlock { fd, inode, offset, size, device, pool });
         Ok(found)
     }
 
-    fn words(&self) -> Res<[u64; WORDS]> {
-        let mut bytes = [0; WORDS * 8];
+    fn read_words(&self) -> Res<[u64; RECORD_WORDS]> {
+        let mut bytes = [0; RECORD_WORDS * 8];
         self.file.read_exact_at(&mut bytes, 0).map_err(|_| stale_handle("this is no handle of another process"))?;
         Ok(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|b| bytes[i * 8 + b]))))
     }
 
     /// The file that the memory lies in.
-    pub(crate) fn memory(&self) -> Res<File> {
+    pub(crate) fn open_memory_file(&self) -> Res<File> {
         let file = open_of(self.pid, self.place.fd).map_err(|_| stale_handle("the memory has been freed"))?;
         let same = file.metadata().is_ok_and(|m| m.ino() == self.place.inode);
         // Freed, and the descriptor used for something else, between the two looks.
-        ensure(same && self.words()?[ALIVE] == 1, Code::INVALID_HANDLE)?;
+        ensure(same && self.read_words()?[ALIVE_WORD] == 1, ResultCode::INVALID_HANDLE)?;
         Ok(file)
     }
 }
 
 /// The records of blocks of this process, by their first address.
-static BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None);
+static EXPORTED_BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None);
 static N_BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-fn blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn exported_blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
+    EXPORTED_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The handle of a block, whose place `share` finds out when it is requested the first time.
-pub(crate) fn handle_of(start: u64, kind: Kind, share: impl FnOnce() -> Res<SharedBlock>) -> Res<[u8; HANDLE_BYTES]> {
-    let mut guard = blocks();
+pub(crate) fn block_handle(
+    start: u64,
+    kind: IpcKind,
+    share: impl FnOnce() -> Res<SharedBlock>,
+) -> Res<[u8; HANDLE_BYTES]> {
+    let mut guard = exported_blocks();
     let known = guard.get_or_insert_default();
     if let Some(ticket) = known.get(&start) {
-        return Ok(ticket.handle());
+        return Ok(ticket.ipc_handle());
     }
     let ticket = IpcRecord::new(kind, share()?)?;
-    let handle = ticket.handle();
+    let handle = ticket.ipc_handle();
     known.insert(start, ticket);
     N_BLOCKS.store(known.len(), Ordering::Release);
     Ok(handle)
 }
 
 /// A block is freed: its handle is good for nothing from now on.
-pub(crate) fn forget(start: u64) {
+pub(crate) fn forget_block(start: u64) {
     if N_BLOCKS.load(Ordering::Acquire) == 0 {
         return;
     }
-    if let Some(known) = blocks().as_mut() {
+    if let Some(known) = exported_blocks().as_mut() {
         known.remove(&start);
         N_BLOCKS.store(known.len(), Ordering::Release);
     }

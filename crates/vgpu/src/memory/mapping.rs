@@ -12,21 +12,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use crate::check::shadow;
 use crate::device;
 use crate::driver;
-use crate::error::{Code, Res, ensure};
-use crate::handles::Table;
+use crate::error::{Res, ResultCode, ensure};
+use crate::handles::HandleTable;
 use crate::memory::{anonymous_file, window};
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
 /// What the files of physical memory promise: they never become smaller or larger.
-const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+const FILE_SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 /// The handles of physical memory.
-pub(crate) static PHYSICAL: Table<Physical> = Table::new(0x2b);
+pub(crate) static PHYSICAL_MEMORY: HandleTable<PhysicalMemory> = HandleTable::new(0x2b);
 
 /// Physical memory; lives as long as a handle or a mapping of it.
 #[derive(Debug)]
-pub(crate) struct Physical {
+pub(crate) struct PhysicalMemory {
     file: OwnedFd,
     pub(crate) bytes: u64,
     /// Ordinal of its device.
@@ -39,10 +39,10 @@ pub(crate) struct Physical {
     handle_refs: Mutex<(u64, u32)>,
 }
 
-impl Drop for Physical {
+impl Drop for PhysicalMemory {
     fn drop(&mut self) {
-        if let Ok(device) = device::device(self.device as i32) {
-            device.discharge(self.charged);
+        if let Ok(device) = device::device_by_ordinal(self.device as i32) {
+            device.discharge_memory(self.charged);
         }
     }
 }
@@ -51,7 +51,7 @@ impl Drop for Physical {
 #[derive(Debug)]
 struct Mapping {
     len: u64,
-    memory: Arc<Physical>,
+    memory: Arc<PhysicalMemory>,
     /// The devices that may read and write it.
     allowed: Vec<i32>,
 }
@@ -65,164 +65,176 @@ pub(crate) struct MappedRange {
 }
 
 #[derive(Debug, Default)]
-struct Space {
+struct MappingSpace {
     /// Reserved ranges: their lengths by address.
     reserved: BTreeMap<u64, u64>,
     mapped: BTreeMap<u64, Mapping>,
 }
 
-static SPACE: RwLock<Space> = RwLock::new(Space { reserved: BTreeMap::new(), mapped: BTreeMap::new() });
+static MAPPING_SPACE: RwLock<MappingSpace> =
+    RwLock::new(MappingSpace { reserved: BTreeMap::new(), mapped: BTreeMap::new() });
 
-fn read() -> RwLockReadGuard<'static, Space> {
-    SPACE.read().unwrap_or_else(PoisonError::into_inner)
+fn read_space() -> RwLockReadGuard<'static, MappingSpace> {
+    MAPPING_SPACE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write() -> RwLockWriteGuard<'static, Space> {
-    SPACE.write().unwrap_or_else(PoisonError::into_inner)
+fn write_space() -> RwLockWriteGuard<'static, MappingSpace> {
+    MAPPING_SPACE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn check_granular(value: u64) -> Res {
-    ensure(value.is_multiple_of(GRANULARITY), Code::INVALID_VALUE)
+    ensure(value.is_multiple_of(GRANULARITY), ResultCode::INVALID_VALUE)
 }
 
-impl Physical {
+impl PhysicalMemory {
     /// New memory of a device, zero-filled.
-    pub(crate) fn create(bytes: u64, device: &'static device::Device, handle_types: u32) -> Res<u64> {
-        ensure(bytes > 0, Code::INVALID_VALUE)?;
+    pub(crate) fn create_physical(bytes: u64, device: &'static device::Device, handle_types: u32) -> Res<u64> {
+        ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granular(bytes)?;
-        device.charge(bytes)?;
-        let file = new_file(bytes).inspect_err(|_| device.discharge(bytes))?;
-        Physical { file, bytes, device: device.ordinal, charged: bytes, handle_types, handle_refs: Mutex::default() }
-            .publish()
+        device.charge_memory(bytes)?;
+        let file = new_file(bytes).inspect_err(|_| device.discharge_memory(bytes))?;
+        PhysicalMemory {
+            file,
+            bytes,
+            device: device.ordinal,
+            charged: bytes,
+            handle_types,
+            handle_refs: Mutex::default(),
+        }
+        .into_handle()
     }
 
-    /// The memory behind a file descriptor that [`Physical::export`] made, here or elsewhere. The
+    /// The memory behind a file descriptor that [`PhysicalMemory::export_fd`] made, here or elsewhere. The
     /// descriptor stays the caller's.
-    pub(crate) fn import(fd: RawFd, device: u32) -> Res<u64> {
+    pub(crate) fn import_fd(fd: RawFd, device: u32) -> Res<u64> {
         // SAFETY: a wrong number is an error of the call.
         let file = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        ensure(file >= 0, Code::INVALID_VALUE)?;
+        ensure(file >= 0, ResultCode::INVALID_VALUE)?;
         // SAFETY: the descriptor was just made.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         // SAFETY: asks about a descriptor.
         let seals = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
-        ensure(seals >= 0 && seals & SEALS == SEALS, Code::INVALID_VALUE)?;
+        ensure(seals >= 0 && seals & FILE_SEALS == FILE_SEALS, ResultCode::INVALID_VALUE)?;
         // SAFETY: all fields of the structure are numbers, and the call fills it.
         let bytes = unsafe {
             let mut about: libc::stat = std::mem::zeroed();
-            ensure(libc::fstat(fd, &raw mut about) == 0, Code::INVALID_VALUE)?;
+            ensure(libc::fstat(fd, &raw mut about) == 0, ResultCode::INVALID_VALUE)?;
             about.st_size as u64
         };
-        ensure(bytes > 0, Code::INVALID_VALUE)?;
+        ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granular(bytes)?;
-        Physical { file, bytes, device, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.publish()
+        PhysicalMemory { file, bytes, device, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.into_handle()
     }
 
-    fn publish(self) -> Res<u64> {
+    fn into_handle(self) -> Res<u64> {
         let memory = Arc::new(self);
-        memory.hold()
+        memory.retain_handle()
     }
 
-    fn held(&self) -> MutexGuard<'_, (u64, u32)> {
+    fn hold_counts(&self) -> MutexGuard<'_, (u64, u32)> {
         self.handle_refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The handle, which must be released once more.
-    fn hold(self: &Arc<Self>) -> Res<u64> {
-        let mut held = self.held();
+    fn retain_handle(self: &Arc<Self>) -> Res<u64> {
+        let mut held = self.hold_counts();
         if held.1 == 0 {
-            held.0 = PHYSICAL.insert_with(|_| self.clone())?.0;
+            held.0 = PHYSICAL_MEMORY.insert_with(|_| self.clone())?.0;
         }
         held.1 += 1;
         Ok(held.0)
     }
 
     /// A descriptor for other processes, which the caller closes.
-    pub(crate) fn export(&self) -> Res<RawFd> {
+    pub(crate) fn export_fd(&self) -> Res<RawFd> {
         // SAFETY: duplicates a descriptor that is open as long as the value lives.
         let fd = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
-        ensure(fd >= 0, Code::OPERATING_SYSTEM)?;
+        ensure(fd >= 0, ResultCode::OPERATING_SYSTEM)?;
         Ok(fd)
     }
 }
 
 /// A file in memory of a fixed size.
 fn new_file(bytes: u64) -> Res<OwnedFd> {
-    let file = anonymous_file::create(c"rtcg device memory", libc::MFD_ALLOW_SEALING).ok_or(Code::OUT_OF_MEMORY)?;
+    let file =
+        anonymous_file::create(c"rtcg device memory", libc::MFD_ALLOW_SEALING).ok_or(ResultCode::OUT_OF_MEMORY)?;
     let fd = file.as_raw_fd();
     // SAFETY: calls on that descriptor.
-    let ready = unsafe { libc::ftruncate(fd, bytes as i64) == 0 && libc::fcntl(fd, libc::F_ADD_SEALS, SEALS) == 0 };
-    ensure(ready, Code::OUT_OF_MEMORY)?;
+    let ready =
+        unsafe { libc::ftruncate(fd, bytes as i64) == 0 && libc::fcntl(fd, libc::F_ADD_SEALS, FILE_SEALS) == 0 };
+    ensure(ready, ResultCode::OUT_OF_MEMORY)?;
     Ok(file.into())
 }
 
 /// Gives back a handle once; the memory goes with the last handle and the last mapping.
-pub(crate) fn release(handle: u64) -> Res {
-    let memory = PHYSICAL.get_or(handle, Code::INVALID_VALUE)?;
-    let mut held = memory.held();
+pub(crate) fn release_handle(handle: u64) -> Res {
+    let memory = PHYSICAL_MEMORY.get_or(handle, ResultCode::INVALID_VALUE)?;
+    let mut held = memory.hold_counts();
     held.1 = held.1.saturating_sub(1);
     if held.1 == 0 {
-        PHYSICAL.remove_or(handle, Code::INVALID_VALUE)?;
+        PHYSICAL_MEMORY.remove_or(handle, ResultCode::INVALID_VALUE)?;
     }
     Ok(())
 }
 
 /// The handle of the memory that is mapped at an address, held once more.
 pub(crate) fn retain_at(address: u64) -> Res<u64> {
-    let memory = read().at(address).map(|(_, m)| m.memory.clone());
-    memory.ok_or(Code::INVALID_VALUE)?.hold()
+    let memory = read_space().mapping_at(address).map(|(_, m)| m.memory.clone());
+    memory.ok_or(ResultCode::INVALID_VALUE)?.retain_handle()
 }
 
 /// Addresses for later use.
-pub(crate) fn reserve(len: u64, alignment: u64) -> Res<u64> {
-    ensure(len > 0, Code::INVALID_VALUE)?;
+pub(crate) fn reserve_addresses(len: u64, alignment: u64) -> Res<u64> {
+    ensure(len > 0, ResultCode::INVALID_VALUE)?;
     check_granular(len)?;
-    ensure(alignment == 0 || alignment.is_power_of_two(), Code::INVALID_VALUE)?;
-    let start = driver::heap()?.reserve(len, alignment.max(GRANULARITY)).ok_or(Code::OUT_OF_MEMORY)?;
-    write().reserved.insert(start, len);
+    ensure(alignment == 0 || alignment.is_power_of_two(), ResultCode::INVALID_VALUE)?;
+    let start =
+        driver::device_heap()?.reserve_addresses(len, alignment.max(GRANULARITY)).ok_or(ResultCode::OUT_OF_MEMORY)?;
+    write_space().reserved.insert(start, len);
     Ok(start)
 }
 
-/// Gives back what [`reserve`] gave, as a whole; nothing may be mapped in it.
-pub(crate) fn unreserve(start: u64, len: u64) -> Res {
-    let mut space = write();
-    ensure(space.reserved.get(&start) == Some(&len), Code::INVALID_VALUE)?;
-    ensure(space.mapped.range(start..start + len).next().is_none(), Code::INVALID_VALUE)?;
+/// Gives back what [`reserve_addresses`] gave, as a whole; nothing may be mapped in it.
+pub(crate) fn unreserve_addresses(start: u64, len: u64) -> Res {
+    let mut space = write_space();
+    ensure(space.reserved.get(&start) == Some(&len), ResultCode::INVALID_VALUE)?;
+    ensure(space.mapped.range(start..start + len).next().is_none(), ResultCode::INVALID_VALUE)?;
     space.reserved.remove(&start);
-    driver::heap()?.unreserve(start, len);
+    driver::device_heap()?.unreserve_addresses(start, len);
     Ok(())
 }
 
 /// Puts physical memory at reserved addresses, at first without access.
-pub(crate) fn map(start: u64, len: u64, offset: u64, handle: u64) -> Res {
-    let memory = PHYSICAL.get_or(handle, Code::INVALID_VALUE)?;
-    ensure(len > 0, Code::INVALID_VALUE)?;
+pub(crate) fn map_memory(start: u64, len: u64, offset: u64, handle: u64) -> Res {
+    let memory = PHYSICAL_MEMORY.get_or(handle, ResultCode::INVALID_VALUE)?;
+    ensure(len > 0, ResultCode::INVALID_VALUE)?;
     [start, len, offset].into_iter().try_for_each(check_granular)?;
-    ensure(offset.checked_add(len).is_some_and(|end| end <= memory.bytes), Code::INVALID_VALUE)?;
-    let mut space = write();
+    ensure(offset.checked_add(len).is_some_and(|end| end <= memory.bytes), ResultCode::INVALID_VALUE)?;
+    let mut space = write_space();
     ensure(
         space.is_reserved(start, len) && space.mapped.range(start..start + len).next().is_none(),
-        Code::INVALID_VALUE,
+        ResultCode::INVALID_VALUE,
     )?;
-    ensure(space.at(start).is_none(), Code::INVALID_VALUE)?;
+    ensure(space.mapping_at(start).is_none(), ResultCode::INVALID_VALUE)?;
     let flags = libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let fd = memory.file.as_raw_fd();
     // SAFETY: the addresses are reserved for this purpose and nothing is mapped there; the file has
     // the bytes for as long as it is mapped.
     let p = unsafe { libc::mmap(start as *mut _, len as usize, libc::PROT_NONE, flags, fd, offset as i64) };
-    ensure(p != libc::MAP_FAILED, Code::OUT_OF_MEMORY)?;
+    ensure(p != libc::MAP_FAILED, ResultCode::OUT_OF_MEMORY)?;
     space.mapped.insert(start, Mapping { len, memory, allowed: Vec::new() });
     Ok(())
 }
 
 /// Takes whole mappings away.
-pub(crate) fn unmap(start: u64, len: u64) -> Res {
-    let mut space = write();
-    let places = space.whole(start, len)?;
-    let window = window::window().map_err(|_| Code::OUT_OF_MEMORY)?;
+pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
+    let mut space = write_space();
+    let places = space.whole_mappings(start, len)?;
+    let window = window::device_window().map_err(|_| ResultCode::OUT_OF_MEMORY)?;
     // SAFETY: the range consists of mappings of this file, which no Rust reference points into.
-    unsafe { window.decommit(start as usize, len as usize) }.map_err(|e| Code::OUT_OF_MEMORY.because(e.to_string()))?;
-    shadow::released(start as usize, len as usize);
+    unsafe { window.decommit_pages(start as usize, len as usize) }
+        .map_err(|e| ResultCode::OUT_OF_MEMORY.with_detail(e.to_string()))?;
+    shadow::note_released(start as usize, len as usize);
     places.iter().for_each(|p| drop(space.mapped.remove(p)));
     Ok(())
 }
@@ -230,8 +242,8 @@ pub(crate) fn unmap(start: u64, len: u64) -> Res {
 /// Lets a device read and write whole mappings, or no longer. The virtual devices share one memory:
 /// access is there as long as one of them has it.
 pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res {
-    let mut space = write();
-    for place in space.whole(start, len)? {
+    let mut space = write_space();
+    for place in space.whole_mappings(start, len)? {
         let Some(mapping) = space.mapped.get_mut(&place) else { continue };
         mapping.allowed.retain(|&d| d != device);
         if access {
@@ -241,28 +253,28 @@ pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res
         let protection = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
         // SAFETY: a mapping of this file, which no Rust reference points into.
         let rc = unsafe { libc::mprotect(place as *mut _, mapping.len as usize, protection) };
-        ensure(rc == 0, Code::OUT_OF_MEMORY)?;
+        ensure(rc == 0, ResultCode::OUT_OF_MEMORY)?;
         if open {
-            shadow::allocated(place as usize, mapping.len as usize, true);
+            shadow::note_allocated(place as usize, mapping.len as usize, true);
         } else {
-            shadow::released(place as usize, mapping.len as usize);
+            shadow::note_released(place as usize, mapping.len as usize);
         }
     }
     Ok(())
 }
 
 /// Whether a device may use the memory at an address; `None` where nothing is mapped.
-pub(crate) fn access(address: u64, device: i32) -> Option<bool> {
-    read().at(address).map(|(_, m)| m.allowed.contains(&device))
+pub(crate) fn access_of_device(address: u64, device: i32) -> Option<bool> {
+    read_space().mapping_at(address).map(|(_, m)| m.allowed.contains(&device))
 }
 
 /// Whether all of a range is mapped and some device may use it.
 pub(crate) fn is_usable(address: u64, len: u64) -> bool {
-    let space = read();
+    let space = read_space();
     let Some(end) = address.checked_add(len) else { return false };
     let mut at = address;
     while at < end {
-        match space.at(at) {
+        match space.mapping_at(at) {
             Some((start, m)) if !m.allowed.is_empty() => at = start + m.len,
             _ => return false,
         }
@@ -271,12 +283,12 @@ pub(crate) fn is_usable(address: u64, len: u64) -> bool {
 }
 
 /// The mapping that an address lies in.
-pub(crate) fn find(address: u64) -> Option<MappedRange> {
-    read().at(address).map(|(start, m)| MappedRange { start, len: m.len, device: m.memory.device })
+pub(crate) fn find_mapping(address: u64) -> Option<MappedRange> {
+    read_space().mapping_at(address).map(|(start, m)| MappedRange { start, len: m.len, device: m.memory.device })
 }
 
-impl Space {
-    fn at(&self, address: u64) -> Option<(u64, &Mapping)> {
+impl MappingSpace {
+    fn mapping_at(&self, address: u64) -> Option<(u64, &Mapping)> {
         let (&start, mapping) = self.mapped.range(..=address).next_back()?;
         (address - start < mapping.len).then_some((start, mapping))
     }
@@ -287,15 +299,15 @@ impl Space {
     }
 
     /// The starts of the mappings that a range consists of, without a part of one or a gap.
-    fn whole(&self, start: u64, len: u64) -> Res<Vec<u64>> {
-        let end = start.checked_add(len).filter(|&e| e > start).ok_or(Code::INVALID_VALUE)?;
+    fn whole_mappings(&self, start: u64, len: u64) -> Res<Vec<u64>> {
+        let end = start.checked_add(len).filter(|&e| e > start).ok_or(ResultCode::INVALID_VALUE)?;
         let (mut at, mut places) = (start, Vec::new());
         while at < end {
-            let mapping = self.mapped.get(&at).ok_or(Code::INVALID_VALUE)?;
+            let mapping = self.mapped.get(&at).ok_or(ResultCode::INVALID_VALUE)?;
             places.push(at);
             at += mapping.len;
         }
-        ensure(at == end, Code::INVALID_VALUE)?;
+        ensure(at == end, ResultCode::INVALID_VALUE)?;
         Ok(places)
     }
 }

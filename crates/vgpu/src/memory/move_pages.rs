@@ -12,11 +12,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::window::{page_size, window};
-use crate::error::{Code, Res, ensure};
+use super::window::{device_window, page_size};
+use crate::error::{Res, ResultCode, ensure};
 
 /// Counts beginnings and ends: odd while something is being moved.
-static EPOCH: AtomicU64 = AtomicU64::new(0);
+static MOVE_EPOCH: AtomicU64 = AtomicU64::new(0);
 static MOVE_LOCK: Mutex<()> = Mutex::new(());
 
 thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
@@ -25,17 +25,17 @@ thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 pub(crate) fn move_into_file(start: u64, len: u64, file: &File) -> Res {
     let _turn = MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     crate::exec::install_signals();
-    EPOCH.fetch_add(1, Ordering::SeqCst);
+    MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);
-    EPOCH.fetch_add(1, Ordering::SeqCst);
+    MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     outcome
 }
 
 fn copy_and_map(start: u64, len: u64, file: &File) -> Res {
     let (at, bytes) = (start as *mut libc::c_void, len as usize);
     // SAFETY: the range belongs to a live block of the heap, which no Rust reference points into.
-    ensure(unsafe { libc::mprotect(at, bytes, libc::PROT_READ) } == 0, Code::OUT_OF_MEMORY)?;
-    let mapped = copy(start, len, file).is_ok() && {
+    ensure(unsafe { libc::mprotect(at, bytes, libc::PROT_READ) } == 0, ResultCode::OUT_OF_MEMORY)?;
+    let mapped = copy_pages(start, len, file).is_ok() && {
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
         // SAFETY: as above; the file has the same contents and lives as long as it is mapped.
         unsafe { libc::mmap(at, bytes, access, flags, file.as_raw_fd(), 0) != libc::MAP_FAILED }
@@ -44,11 +44,11 @@ fn copy_and_map(start: u64, len: u64, file: &File) -> Res {
         // SAFETY: as above; the pages are as they were.
         unsafe { libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) };
     }
-    ensure(mapped, Code::OUT_OF_MEMORY)
+    ensure(mapped, ResultCode::OUT_OF_MEMORY)
 }
 
 /// Writes the pages that hold anything.
-fn copy(start: u64, len: u64, file: &File) -> std::io::Result<()> {
+fn copy_pages(start: u64, len: u64, file: &File) -> std::io::Result<()> {
     let page = page_size();
     for offset in (0..len).step_by(page) {
         // SAFETY: the page can be read, and nobody can write to it before it has been replaced.
@@ -64,14 +64,14 @@ fn copy(start: u64, len: u64, file: &File) -> std::io::Result<()> {
 /// since this thread asked last. Waits for a move that is under way. Called by the signal handler:
 /// nothing here takes a lock or memory.
 pub(crate) fn may_retry_access(address: usize) -> bool {
-    let mut epoch = EPOCH.load(Ordering::SeqCst);
-    if epoch == 0 || !window().is_ok_and(|w| w.contains(address)) {
+    let mut epoch = MOVE_EPOCH.load(Ordering::SeqCst);
+    if epoch == 0 || !device_window().is_ok_and(|w| w.contains(address)) {
         return false;
     }
     while !epoch.is_multiple_of(2) {
         // SAFETY: lets other threads run.
         unsafe { libc::sched_yield() };
-        epoch = EPOCH.load(Ordering::SeqCst);
+        epoch = MOVE_EPOCH.load(Ordering::SeqCst);
     }
     LAST_SEEN_EPOCH.try_with(|seen| seen.replace(epoch) != epoch).unwrap_or(false)
 }

@@ -16,7 +16,7 @@ pub(super) fn page_bytes() -> u64 {
 
 /// Whole pages: which addresses are free, and which of the free ones still hold memory.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct PageAllocator {
     /// Free ranges by address; adjacent ranges are always merged.
     free: BTreeMap<u64, u64>,
     /// The same ranges by length.
@@ -28,9 +28,9 @@ pub(super) struct Pages {
     cache_limit: u64,
 }
 
-impl Pages {
-    pub(super) fn new(start: u64, len: u64, cache_limit: u64) -> Pages {
-        let mut pages = Pages {
+impl PageAllocator {
+    pub(super) fn new(start: u64, len: u64, cache_limit: u64) -> PageAllocator {
+        let mut pages = PageAllocator {
             free: BTreeMap::new(),
             by_len: BTreeSet::new(),
             cached: VecDeque::new(),
@@ -41,7 +41,7 @@ impl Pages {
         pages
     }
 
-    pub(super) fn take(&mut self, span: u64) -> Option<u64> {
+    pub(super) fn take_pages(&mut self, span: u64) -> Option<u64> {
         if let Some(at) = self.cached.iter().rposition(|&(_, len)| len == span) {
             let (start, _) = self.cached.remove(at)?;
             self.cached_bytes -= span;
@@ -56,9 +56,9 @@ impl Pages {
 
     /// `span` accessible bytes at a multiple of `alignment`, and a page without access behind.
     pub(super) fn take_aligned(&mut self, span: u64, alignment: u64) -> Option<u64> {
-        let start = self.carve(span + page_bytes(), alignment).or_else(|| {
+        let start = self.carve_free_range(span + page_bytes(), alignment).or_else(|| {
             self.trim_cached(0);
-            self.carve(span + page_bytes(), alignment)
+            self.carve_free_range(span + page_bytes(), alignment)
         })?;
         if !set_access(start, span, true) {
             self.insert_free(start, span + page_bytes());
@@ -66,16 +66,16 @@ impl Pages {
         }
         #[cfg(target_os = "linux")]
         if span >= HUGE_PAGE {
-            advise(start, span, libc::MADV_HUGEPAGE);
+            madvise_pages(start, span, libc::MADV_HUGEPAGE);
         }
         Some(start)
     }
 
-    pub(super) fn release(&mut self, start: u64, span: u64) {
+    pub(super) fn release_pages(&mut self, start: u64, span: u64) {
         if !set_access(start, span, false) {
             // The system refuses to split a mapping further; then it must not be reused either,
             // but the memory itself can go.
-            advise(start, span, libc::MADV_DONTNEED);
+            madvise_pages(start, span, libc::MADV_DONTNEED);
             return;
         }
         self.cached.push_back((start, span));
@@ -94,9 +94,9 @@ impl Pages {
 
     fn unmap_and_free(&mut self, start: u64, span: u64) {
         if super::window::is_reserved() {
-            advise(start, span, libc::MADV_DONTNEED);
+            madvise_pages(start, span, libc::MADV_DONTNEED);
         } else {
-            unmap(start, span);
+            unmap_pages(start, span);
         }
         self.insert_free(start, span + page_bytes());
     }
@@ -110,9 +110,9 @@ impl Pages {
     }
 
     /// Takes pages that a file is mapped at back, without access and without memory.
-    pub(super) fn reset(&mut self, start: u64, span: u64) {
+    pub(super) fn reset_pages(&mut self, start: u64, span: u64) {
         if !super::window::is_reserved() {
-            unmap(start, span);
+            unmap_pages(start, span);
             return self.insert_free(start, span + page_bytes());
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
@@ -126,7 +126,7 @@ impl Pages {
     }
 
     /// Cuts `len` bytes out of the smallest free range that has room for them.
-    pub(super) fn carve(&mut self, len: u64, alignment: u64) -> Option<u64> {
+    pub(super) fn carve_free_range(&mut self, len: u64, alignment: u64) -> Option<u64> {
         let fits = |&&(size, at): &&(u64, u64)| at.next_multiple_of(alignment) + len <= at + size;
         let &(size, at) = self.by_len.range((len, 0)..).find(fits)?;
         let start = at.next_multiple_of(alignment);
@@ -164,7 +164,7 @@ impl Pages {
 
 pub(super) fn set_access(start: u64, len: u64, access: bool) -> bool {
     if access {
-        return super::window::give_access(start, len);
+        return super::window::grant_access(start, len);
     }
     // SAFETY: the range was carved out of the heap's reserved addresses, which only this heap
     // manages; no Rust reference points into it.
@@ -172,12 +172,12 @@ pub(super) fn set_access(start: u64, len: u64, access: bool) -> bool {
 }
 
 /// Takes pages of a window that is not reserved away.
-fn unmap(start: u64, len: u64) {
+fn unmap_pages(start: u64, len: u64) {
     // SAFETY: as for `set_access`; free addresses of such a window are not mapped.
     let _ = unsafe { libc::munmap(start as *mut libc::c_void, len as usize) };
 }
 
-pub(super) fn advise(start: u64, len: u64, advice: i32) {
+pub(super) fn madvise_pages(start: u64, len: u64, advice: i32) {
     // A refused advice costs memory or speed, never correctness.
     // SAFETY: as for `set_access`; `MADV_DONTNEED` is only used on free ranges.
     let _ = unsafe { libc::madvise(start as *mut libc::c_void, len as usize, advice) };

@@ -1,6 +1,6 @@
 //! The device window: one reserved range of addresses that holds everything a kernel may access.
 //!
-//! Establishes: [`window`] is reserved once per process, aligned to its size, without access and
+//! Establishes: [`device_window`] is reserved once per process, aligned to its size, without access and
 //! without cost until a part is committed. A device pointer is a host address inside it, so
 //! compiled code tests `(address ^ base) >> bits == 0` and leaves the rest to the page tables.
 //!
@@ -18,7 +18,7 @@
 //! | params | 256 MiB | packed parameters of running launches |
 //! | data | 512 GiB less the above | module globals and constants |
 //! | local | 512 GiB | local memory of running warps |
-//! | malloc | 512 GiB | device-side `malloc` |
+//! | malloc | 512 GiB | device-side `malloc_area` |
 //! | shared | 1024 spans of 4 GiB | shared memory, a span per resident block |
 //! | heap | 2.5 TiB | `cuMemAlloc`, page-locked host memory |
 //! | guard | 50 GiB, behind the window | as before the base |
@@ -36,21 +36,21 @@ const UNRESERVED_BITS: u32 = 40;
 const SMALLEST_BITS: u32 = 36;
 /// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
 /// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
-pub const GUARD: usize = 50 << 30;
+pub const GUARD_BYTES: usize = 50 << 30;
 /// Bytes at the window's beginning that are never committed.
-const UNUSED: usize = 64 << 10;
-const PARAMS_LEN: usize = (256 << 20) - UNUSED;
+const UNUSED_BYTES: usize = 64 << 10;
+const PARAMS_LEN: usize = (256 << 20) - UNUSED_BYTES;
 
 /// A range of addresses of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Area {
+pub struct WindowArea {
     /// First address.
     pub start: usize,
     /// Length in bytes.
     pub len: usize,
 }
 
-impl Area {
+impl WindowArea {
     /// One past the last address.
     pub fn end(self) -> usize {
         self.start + self.len
@@ -81,7 +81,7 @@ impl std::error::Error for WindowError {}
 
 /// The reserved range and its division into areas.
 #[derive(Debug)]
-pub struct Window {
+pub struct DeviceWindow {
     base: usize,
     bits: u32,
     /// What is not committed is mapped without access, rather than not at all.
@@ -92,36 +92,36 @@ pub struct Window {
 ///
 /// # Errors
 /// The system has no room for the smallest useful window (a limit on virtual memory is the usual reason).
-pub fn window() -> Result<&'static Window, WindowError> {
-    static WINDOW: OnceLock<Result<Window, WindowError>> = OnceLock::new();
-    WINDOW.get_or_init(Window::reserve).as_ref().map_err(Clone::clone)
+pub fn device_window() -> Result<&'static DeviceWindow, WindowError> {
+    static DEVICE_WINDOW: OnceLock<Result<DeviceWindow, WindowError>> = OnceLock::new();
+    DEVICE_WINDOW.get_or_init(DeviceWindow::reserve_window).as_ref().map_err(Clone::clone)
 }
 
-impl Window {
-    fn reserve() -> Result<Window, WindowError> {
+impl DeviceWindow {
+    fn reserve_window() -> Result<DeviceWindow, WindowError> {
         let mut last = None;
         for bits in (SMALLEST_BITS..=LARGEST_BITS).rev() {
             match reserve_aligned(1 << bits) {
-                Ok(base) => return Ok(Window { base, bits, reserved: true }),
+                Ok(base) => return Ok(DeviceWindow { base, bits, reserved: true }),
                 Err(e) => last = Some(e),
             }
         }
-        if let Some(base) = unreserved(1 << UNRESERVED_BITS) {
-            return Ok(Window { base, bits: UNRESERVED_BITS, reserved: false });
+        if let Some(base) = unreserved_base(1 << UNRESERVED_BITS) {
+            return Ok(DeviceWindow { base, bits: UNRESERVED_BITS, reserved: false });
         }
         Err(last.unwrap_or(WindowError { what: "no size to try".into(), errno: 0 }))
     }
 
     /// First address; a multiple of the window's size.
-    pub fn base(&self) -> usize {
+    pub fn base_address(&self) -> usize {
         self.base
     }
     /// Base-2 logarithm of the size.
-    pub fn bits(&self) -> u32 {
+    pub fn size_log2(&self) -> u32 {
         self.bits
     }
     /// Size in bytes.
-    pub fn size(&self) -> usize {
+    pub fn size_bytes(&self) -> usize {
         1 << self.bits
     }
     /// Whether `address` lies in the window (committed or not).
@@ -134,46 +134,46 @@ impl Window {
         self.reserved
     }
 
-    fn part(&self, first: usize, n: usize) -> Area {
-        let sixteenth = self.size() / 16;
-        Area { start: self.base + first * sixteenth, len: n * sixteenth }
+    fn sub_area(&self, first: usize, n: usize) -> WindowArea {
+        let sixteenth = self.size_bytes() / 16;
+        WindowArea { start: self.base + first * sixteenth, len: n * sixteenth }
     }
     /// Packed parameters of running launches.
-    pub fn params(&self) -> Area {
-        Area { start: self.base + UNUSED, len: PARAMS_LEN }
+    pub fn params_area(&self) -> WindowArea {
+        WindowArea { start: self.base + UNUSED_BYTES, len: PARAMS_LEN }
     }
     /// Module globals and constants.
-    pub fn data(&self) -> Area {
-        let start = self.params().end();
-        Area { start, len: self.part(1, 0).start - start }
+    pub fn globals_area(&self) -> WindowArea {
+        let start = self.params_area().end();
+        WindowArea { start, len: self.sub_area(1, 0).start - start }
     }
     /// Local memory of running warps.
-    pub fn local(&self) -> Area {
-        self.part(1, 1)
+    pub fn local_area(&self) -> WindowArea {
+        self.sub_area(1, 1)
     }
-    /// Device-side `malloc`.
-    pub fn malloc(&self) -> Area {
-        self.part(2, 1)
+    /// Device-side `malloc_area`.
+    pub fn malloc_area(&self) -> WindowArea {
+        self.sub_area(2, 1)
     }
     /// Shared memory of all resident blocks.
-    pub fn shared(&self) -> Area {
-        self.part(3, 8)
+    pub fn shared_area(&self) -> WindowArea {
+        self.sub_area(3, 8)
     }
     /// `cuMemAlloc` and page-locked host memory.
-    pub fn heap(&self) -> Area {
-        self.part(11, 5)
+    pub fn heap_area(&self) -> WindowArea {
+        self.sub_area(11, 5)
     }
     /// How many blocks can be resident at once.
     pub fn n_shared_spans(&self) -> usize {
-        self.shared().len / SHARED_SPAN
+        self.shared_area().len / SHARED_SPAN
     }
     /// The shared memory addresses of resident block number `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`Window::n_shared_spans`].
-    pub fn shared_span(&self, index: usize) -> Area {
+    /// If `index` is not below [`DeviceWindow::n_shared_spans`].
+    pub fn shared_span(&self, index: usize) -> WindowArea {
         assert!(index < self.n_shared_spans(), "shared span {index} does not exist");
-        Area { start: self.shared().start + index * SHARED_SPAN, len: SHARED_SPAN }
+        WindowArea { start: self.shared_area().start + index * SHARED_SPAN, len: SHARED_SPAN }
     }
 
     /// Makes `[start, start + len)` readable and writable, zero-filled when it was not committed.
@@ -181,9 +181,9 @@ impl Window {
     ///
     /// # Errors
     /// Outside the window, or the system refuses.
-    pub fn commit(&self, start: usize, len: usize) -> Result<(), WindowError> {
-        let (start, len) = self.pages(start, len, "commit")?;
-        if open(start, len) || (!self.reserved && map_missing(start, len)) {
+    pub fn commit_pages(&self, start: usize, len: usize) -> Result<(), WindowError> {
+        let (start, len) = self.page_range(start, len, "commit")?;
+        if allow_access(start, len) || (!self.reserved && map_missing_pages(start, len)) {
             return Ok(());
         }
         Err(last_error(format!("commit {len} bytes")))
@@ -197,14 +197,14 @@ impl Window {
     ///
     /// # Errors
     /// Outside the window, or the system refuses.
-    pub unsafe fn decommit(&self, start: usize, len: usize) -> Result<(), WindowError> {
+    pub unsafe fn decommit_pages(&self, start: usize, len: usize) -> Result<(), WindowError> {
         let page = page_size();
         let first = start.next_multiple_of(page);
         let end = (start + len) & !(page - 1);
         if end <= first {
             return Ok(());
         }
-        let (start, len) = self.pages(first, end - first, "decommit")?;
+        let (start, len) = self.page_range(first, end - first, "decommit")?;
         if !self.reserved {
             // SAFETY: the range lies in the window and the caller says that nobody uses it.
             let rc = unsafe { libc::munmap(start as *mut _, len) };
@@ -218,12 +218,14 @@ impl Window {
     }
 
     /// Widens a range to whole pages and checks that it lies in the window.
-    fn pages(&self, start: usize, len: usize, what: &str) -> Result<(usize, usize), WindowError> {
+    fn page_range(&self, start: usize, len: usize, what: &str) -> Result<(usize, usize), WindowError> {
         let page = page_size();
         let first = start & !(page - 1);
         let end = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page));
         match end {
-            Some(end) if len > 0 && first >= self.base && end <= self.base + self.size() => Ok((first, end - first)),
+            Some(end) if len > 0 && first >= self.base && end <= self.base + self.size_bytes() => {
+                Ok((first, end - first))
+            }
             _ => Err(WindowError {
                 what: format!("{what} {len} bytes at {start:#x}: outside the window"),
                 errno: libc::EINVAL,
@@ -233,7 +235,7 @@ impl Window {
 }
 
 /// Gives access to pages of the window that are mapped; false when some are not.
-fn open(start: usize, len: usize) -> bool {
+fn allow_access(start: usize, len: usize) -> bool {
     // SAFETY: the callers have checked that the range lies in the window, whose addresses are this crate's;
     // giving access to pages invalidates no reference.
     unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) == 0 }
@@ -241,7 +243,7 @@ fn open(start: usize, len: usize) -> bool {
 
 /// Maps those pages of a range of an unreserved window that are not mapped, and gives access to all.
 #[cfg(target_os = "linux")]
-fn map_missing(start: usize, len: usize) -> bool {
+fn map_missing_pages(start: usize, len: usize) -> bool {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     // SAFETY: a mapping that replaces nothing.
     let p = unsafe { libc::mmap(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -250,10 +252,10 @@ fn map_missing(start: usize, len: usize) -> bool {
             return false;
         }
         if len <= page_size() {
-            return open(start, len);
+            return allow_access(start, len);
         }
         let half = (len / 2).next_multiple_of(page_size());
-        return map_missing(start, half) && map_missing(start + half, len - half);
+        return map_missing_pages(start, half) && map_missing_pages(start + half, len - half);
     }
     if p as usize != start {
         // A kernel before 4.17 takes the address for a hint.
@@ -264,25 +266,25 @@ fn map_missing(start: usize, len: usize) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn map_missing(_: usize, _: usize) -> bool {
+fn map_missing_pages(_: usize, _: usize) -> bool {
     false
 }
 
 /// Gives access to pages of the heap or of a range that is reserved in another way.
-pub(super) fn give_access(start: u64, len: u64) -> bool {
+pub(super) fn grant_access(start: u64, len: u64) -> bool {
     let (start, len) = (start as usize, len as usize);
-    open(start, len) || (!is_reserved() && map_missing(start, len))
+    allow_access(start, len) || (!is_reserved() && map_missing_pages(start, len))
 }
 
 /// Whether the window's addresses are reserved, or there is none.
 pub(crate) fn is_reserved() -> bool {
-    window().map_or(true, Window::is_reserved)
+    device_window().map_or(true, DeviceWindow::is_reserved)
 }
 
 /// A base for a window that is not reserved: a multiple of its size at which nothing is mapped.
-fn unreserved(size: usize) -> Option<usize> {
+fn unreserved_base(size: usize) -> Option<usize> {
     (1..=8).map(|n| 0x1000_0000_0000_usize + n * size).find(|&base| {
-        let free = map_missing(base, page_size());
+        let free = map_missing_pages(base, page_size());
         // SAFETY: the page was just mapped and nobody uses it.
         free && unsafe { libc::munmap(base as *mut _, page_size()) == 0 }
     })
@@ -290,8 +292,8 @@ fn unreserved(size: usize) -> Option<usize> {
 
 /// Bytes of a page of the system.
 pub fn page_size() -> usize {
-    static PAGE: OnceLock<usize> = OnceLock::new();
-    *PAGE.get_or_init(|| {
+    static PAGE_BYTES: OnceLock<usize> = OnceLock::new();
+    *PAGE_BYTES.get_or_init(|| {
         // SAFETY: sysconf has no preconditions.
         let n = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         usize::try_from(n).unwrap_or(4096)
@@ -310,19 +312,19 @@ unsafe fn map_reserved(hint: *mut libc::c_void, len: usize, flags: i32) -> *mut 
     unsafe { libc::mmap(hint, len, libc::PROT_NONE, flags, -1, 0) }
 }
 
-/// Reserves `size` bytes at a multiple of `size`, and a guard on either side.
+/// Reserves `size_bytes` bytes at a multiple of `size_bytes`, and a guard on either side.
 fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
-    let total = size + 2 * GUARD;
+    let total = size + 2 * GUARD_BYTES;
     // A hint that is aligned and usually free avoids reserving twice the size for a moment.
     for n in 1..=8_usize {
-        let hint = (0x1000_0000_0000_usize.wrapping_add(n * size) - GUARD) as *mut libc::c_void;
+        let hint = (0x1000_0000_0000_usize.wrapping_add(n * size) - GUARD_BYTES) as *mut libc::c_void;
         // SAFETY: without MAP_FIXED the hint replaces nothing.
         let p = unsafe { map_reserved(hint, total, 0) };
         if p == libc::MAP_FAILED {
             break;
         }
-        if (p as usize + GUARD).is_multiple_of(size) {
-            return Ok(p as usize + GUARD);
+        if (p as usize + GUARD_BYTES).is_multiple_of(size) {
+            return Ok(p as usize + GUARD_BYTES);
         }
         // SAFETY: the mapping was just made and nobody knows its address.
         unsafe { libc::munmap(p, total) };
@@ -331,15 +333,15 @@ fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
 }
 
 fn reserve_and_trim(size: usize) -> Result<usize, WindowError> {
-    let total = 2 * size + 2 * GUARD;
+    let total = 2 * size + 2 * GUARD_BYTES;
     // SAFETY: no hint, no MAP_FIXED.
     let p = unsafe { map_reserved(std::ptr::null_mut(), total, 0) };
     if p == libc::MAP_FAILED {
         return Err(last_error(format!("reserve 2^{} bytes of addresses", size.trailing_zeros())));
     }
     let start = p as usize;
-    let base = (start + GUARD).next_multiple_of(size);
-    let (head, tail) = (base - GUARD, base + size + GUARD);
+    let base = (start + GUARD_BYTES).next_multiple_of(size);
+    let (head, tail) = (base - GUARD_BYTES, base + size + GUARD_BYTES);
     // SAFETY: both ranges are parts of the mapping just made that lie outside the window and its guards.
     unsafe {
         if head > start {

@@ -6,7 +6,7 @@ use crate::jit::reachable_functions;
 use rtcg_ptx::ast::{FuncId, Function, Module, Reg, Space};
 
 /// Registers that are live at once at most, in text order, in words of 32 bits.
-pub(super) fn registers(f: &Function) -> u32 {
+pub(super) fn estimate_registers(f: &Function) -> u32 {
     let mut range: Vec<Option<(usize, usize)>> = vec![None; f.regs.len()];
     for (at, st) in f.body.iter().enumerate() {
         let mut touch = |r: Reg| {
@@ -37,7 +37,7 @@ pub(super) fn registers(f: &Function) -> u32 {
 }
 
 /// Local variables of a kernel and the functions it can call, bytes per thread.
-pub(super) fn local_bytes(ptx: &Module, kernel: FuncId) -> u32 {
+pub(super) fn estimate_local_bytes(ptx: &Module, kernel: FuncId) -> u32 {
     let bytes = |f: FuncId| {
         let locals = ptx.functions[f.index()].vars.iter().filter(|v| v.space == Space::Local);
         locals.map(|v| v.size).sum::<u64>()

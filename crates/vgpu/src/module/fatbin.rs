@@ -13,26 +13,26 @@ use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
 /// First word of a fat binary.
-pub(crate) const MAGIC: u32 = 0xba55_ed50;
+pub(crate) const FATBIN_MAGIC: u32 = 0xba55_ed50;
 /// First word of the structure by which compiled programs refer to a fat binary.
 pub(crate) const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// Bytes that are enough to know the length of a fat binary.
 pub(crate) const HEADER_BYTES: usize = 16;
 /// Machine code of this compute capability is what the device has; PTX for it is preferred.
-const DEVICE: u32 = (crate::device::CAPABILITY.0 * 10 + crate::device::CAPABILITY.1) as u32;
+const DEVICE_ARCH: u32 = (crate::device::COMPUTE_CAPABILITY.0 * 10 + crate::device::COMPUTE_CAPABILITY.1) as u32;
 /// No PTX text is longer than this.
 const MAX_PTX_BYTES: u64 = 1 << 30;
 
 /// `kind` of an entry: a PTX text, machine code.
-const PTX: u16 = 1;
-const MACHINE_CODE: u16 = 2;
+const PTX_KIND: u16 = 1;
+const CUBIN_KIND: u16 = 2;
 /// `flags` of an entry: how its contents are compressed.
 const LZ4_FLAG: u64 = 0x2000;
 const ZSTD_FLAG: u64 = 0x8000;
 
 /// An entry of a fat binary.
 #[derive(Debug, Clone, Copy)]
-struct Entry<'a> {
+struct FatbinEntry<'a> {
     kind: u16,
     /// Compute capability times 10.
     arch: u32,
@@ -52,8 +52,8 @@ pub(crate) struct PtxEntry {
 
 /// Bytes of a whole fat binary, by its header.
 pub(crate) fn total_len(header: &[u8]) -> Option<usize> {
-    (word(header, 0)? == MAGIC).then_some(())?;
-    usize::from(half(header, 6)?).checked_add(usize::try_from(long(header, 8)?).ok()?)
+    (read_u32(header, 0)? == FATBIN_MAGIC).then_some(())?;
+    usize::from(read_u16(header, 6)?).checked_add(usize::try_from(read_u64(header, 8)?).ok()?)
 }
 
 /// The PTX texts in the order in which they should be tried: those that a GPU of this compute
@@ -62,23 +62,23 @@ pub(crate) fn total_len(header: &[u8]) -> Option<usize> {
 /// # Errors
 /// `NO_BINARY_FOR_GPU` if there is none, `INVALID_IMAGE` if the container is broken.
 pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<PtxEntry>, LoadError> {
-    let entries = entries(image).ok_or_else(|| broken("it is cut off or its lengths are wrong"))?;
-    let mut texts: Vec<Entry<'_>> = entries.iter().copied().filter(|e| e.kind == PTX).collect();
+    let entries = fatbin_entries(image).ok_or_else(|| broken_fatbin("it is cut off or its lengths are wrong"))?;
+    let mut texts: Vec<FatbinEntry<'_>> = entries.iter().copied().filter(|e| e.kind == PTX_KIND).collect();
     if texts.is_empty() {
         return Err(LoadError { code: codes::NO_BINARY_FOR_GPU, log: without_ptx(&entries) });
     }
-    texts.sort_by_key(|e| if e.arch <= DEVICE { (0, DEVICE - e.arch) } else { (1, e.arch) });
+    texts.sort_by_key(|e| if e.arch <= DEVICE_ARCH { (0, DEVICE_ARCH - e.arch) } else { (1, e.arch) });
     texts.iter().map(|e| Ok(PtxEntry { arch: e.arch, text: e.decompress()? })).collect()
 }
 
-fn broken(why: &str) -> LoadError {
+fn broken_fatbin(why: &str) -> LoadError {
     LoadError { code: codes::INVALID_IMAGE, log: format!("the image is a broken fat binary: {why}") }
 }
 
 /// What to do about a fat binary without PTX.
-fn without_ptx(entries: &[Entry<'_>]) -> String {
+fn without_ptx(entries: &[FatbinEntry<'_>]) -> String {
     let mut archs: Vec<String> =
-        entries.iter().filter(|e| e.kind == MACHINE_CODE).map(|e| format!("sm_{}", e.arch)).collect();
+        entries.iter().filter(|e| e.kind == CUBIN_KIND).map(|e| format!("sm_{}", e.arch)).collect();
     archs.dedup();
     let holds = match archs.as_slice() {
         [] => "no code".to_owned(),
@@ -91,22 +91,22 @@ fn without_ptx(entries: &[Entry<'_>]) -> String {
 pub(crate) const NO_MACHINE_CODE: &str = "the virtual GPU runs PTX and cannot run machine code of a real GPU; \
      compile to PTX, or put PTX into the fat binary (nvcc -gencode arch=compute_80,code=compute_80)";
 
-fn entries(image: &[u8]) -> Option<Vec<Entry<'_>>> {
+fn fatbin_entries(image: &[u8]) -> Option<Vec<FatbinEntry<'_>>> {
     let end = total_len(image)?;
     let image = image.get(..end)?;
-    let mut at = usize::from(half(image, 6)?);
+    let mut at = usize::from(read_u16(image, 6)?);
     let mut entries = Vec::new();
     while at < end {
         let header = image.get(at..)?;
-        let header_len = usize::try_from(word(header, 4)?).ok()?;
-        let stored_len = usize::try_from(long(header, 8)?).ok()?;
+        let header_len = usize::try_from(read_u32(header, 4)?).ok()?;
+        let stored_len = usize::try_from(read_u64(header, 8)?).ok()?;
         let contents = header.get(header_len..)?.get(..stored_len)?;
-        let compressed_len = word(header, 16)? as usize;
-        entries.push(Entry {
-            kind: half(header, 0)?,
-            arch: word(header, 28)?,
-            flags: long(header, 40)?,
-            full_len: long(header, 56)?,
+        let compressed_len = read_u32(header, 16)? as usize;
+        entries.push(FatbinEntry {
+            kind: read_u16(header, 0)?,
+            arch: read_u32(header, 28)?,
+            flags: read_u64(header, 40)?,
+            full_len: read_u64(header, 56)?,
             // The contents are padded; where they are compressed, their own length is told.
             contents: if compressed_len == 0 { contents } else { contents.get(..compressed_len)? },
         });
@@ -117,43 +117,43 @@ fn entries(image: &[u8]) -> Option<Vec<Entry<'_>>> {
     Some(entries)
 }
 
-impl Entry<'_> {
+impl FatbinEntry<'_> {
     fn decompress(&self) -> Result<Vec<u8>, LoadError> {
         let compressed = self.flags & (LZ4_FLAG | ZSTD_FLAG);
         if compressed != 0 && self.full_len > MAX_PTX_BYTES {
-            return Err(broken(&format!("an entry says that it has {} bytes", self.full_len)));
+            return Err(broken_fatbin(&format!("an entry says that it has {} bytes", self.full_len)));
         }
         let full = self.full_len as usize;
         let text = match compressed {
             0 => Some(self.contents.to_vec()),
             LZ4_FLAG => lz4::decompress(self.contents, full),
-            ZSTD_FLAG => unzstd(self.contents, full),
+            ZSTD_FLAG => decompress_zstd(self.contents, full),
             _ => None,
         };
-        text.ok_or_else(|| broken("the PTX of an entry cannot be decompressed"))
+        text.ok_or_else(|| broken_fatbin("the PTX of an entry cannot be decompressed"))
     }
 }
 
 /// The text of a zstd frame, which must have the length that was announced.
-fn unzstd(frame: &[u8], full: usize) -> Option<Vec<u8>> {
+fn decompress_zstd(frame: &[u8], full: usize) -> Option<Vec<u8>> {
     let decoder = StreamingDecoder::new(frame).ok()?;
     let mut text = Vec::new();
     decoder.take(full as u64 + 1).read_to_end(&mut text).ok()?;
     (text.len() == full).then_some(text)
 }
 
-fn bytes<const N: usize>(from: &[u8], at: usize) -> Option<[u8; N]> {
+fn read_bytes<const N: usize>(from: &[u8], at: usize) -> Option<[u8; N]> {
     from.get(at..)?.first_chunk().copied()
 }
 
-fn half(from: &[u8], at: usize) -> Option<u16> {
-    bytes(from, at).map(u16::from_le_bytes)
+fn read_u16(from: &[u8], at: usize) -> Option<u16> {
+    read_bytes(from, at).map(u16::from_le_bytes)
 }
 
-fn word(from: &[u8], at: usize) -> Option<u32> {
-    bytes(from, at).map(u32::from_le_bytes)
+fn read_u32(from: &[u8], at: usize) -> Option<u32> {
+    read_bytes(from, at).map(u32::from_le_bytes)
 }
 
-fn long(from: &[u8], at: usize) -> Option<u64> {
-    bytes(from, at).map(u64::from_le_bytes)
+fn read_u64(from: &[u8], at: usize) -> Option<u64> {
+    read_bytes(from, at).map(u64::from_le_bytes)
 }

@@ -1,6 +1,6 @@
 //! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
-use super::variables::{self, Slab};
+use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate, fatbin};
 use crate::exec::codes;
 use crate::exec::launch::MAX_SHARED;
@@ -25,18 +25,18 @@ const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail
 /// `NO_BINARY_FOR_GPU` for cubins and fat binaries without PTX, `INVALID_IMAGE` for what is no PTX
 /// at all, `INVALID_PTX` with all diagnostics for PTX that is wrong, refers to what it does not
 /// define, or uses an instruction that cannot be executed; `OUT_OF_MEMORY`.
-pub fn load(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
-    if image.starts_with(&fatbin::MAGIC.to_le_bytes()) {
+pub fn load_image(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
+    if image.starts_with(&fatbin::FATBIN_MAGIC.to_le_bytes()) {
         return load_best_ptx(image, options);
     }
-    load_text(text_of(image)?, options)
+    load_text(ptx_text_of(image)?, options)
 }
 
 /// The first PTX of a fat binary that can run. If none can, the first one's errors are told.
 fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let mut first = None;
     for entry in fatbin::ptx_entries(image)? {
-        match text_of(&entry.text).and_then(|text| load_text(text, options)) {
+        match ptx_text_of(&entry.text).and_then(|text| load_text(text, options)) {
             Ok(module) => return Ok(module),
             Err(error) if error.code == codes::OUT_OF_MEMORY => return Err(error),
             Err(error) => {
@@ -54,7 +54,7 @@ fn load_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, Loa
         return Err(LoadError { code: codes::INVALID_PTX, log: parsed.render("ptx") });
     }
     let ptx = Arc::new(parsed.module);
-    let diagnostics = check(&ptx);
+    let diagnostics = check_module(&ptx);
     if !diagnostics.is_empty() {
         return Err(LoadError { code: codes::INVALID_PTX, log: diagnostics.join("\n") });
     }
@@ -73,7 +73,7 @@ fn linked_max_registers(text: &str) -> Option<u32> {
 }
 
 /// The text of an image that is one, as it seems.
-pub(crate) fn text_of(image: &[u8]) -> Result<&str, LoadError> {
+pub(crate) fn ptx_text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
     if image.starts_with(b"\x7fELF") {
         let log = format!("the image is a cubin: {}", fatbin::NO_MACHINE_CODE);
@@ -87,7 +87,7 @@ pub(crate) fn text_of(image: &[u8]) -> Result<&str, LoadError> {
 }
 
 /// Everything that keeps the kernels of the module from running, one line each.
-fn check(ptx: &ast::Module) -> Vec<String> {
+fn check_module(ptx: &ast::Module) -> Vec<String> {
     let mut diagnostics = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, f) in ptx.functions.iter().enumerate().filter(|(_, f)| f.entry) {
@@ -97,7 +97,7 @@ fn check(ptx: &ast::Module) -> Vec<String> {
                 check_body(ptx, id, &mut diagnostics);
             }
         }
-        let shared = SharedLayout::of(ptx, kernel).static_size;
+        let shared = SharedLayout::lay_out_shared(ptx, kernel).static_size;
         if shared > MAX_SHARED {
             diagnostics
                 .push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
@@ -121,33 +121,33 @@ fn check_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
     for st in &ptx.functions[id.index()].body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
-            Inst::Call { callee: Callee::Direct(f), .. } => unresolved(&ptx.functions[f.index()]),
-            Inst::Texture(inst) => refused_texture(inst),
-            Inst::Matrix(inst) => refused_product(inst),
-            inst if jit::ops::is_pure(inst) => jit::ops::check(inst).err().map(|e| e.to_string()),
+            Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call(&ptx.functions[f.index()]),
+            Inst::Texture(inst) => unsupported_texture(inst),
+            Inst::Matrix(inst) => unsupported_product(inst),
+            inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
         };
         if let Some(problem) = problem {
-            let (line, column, text) = rtcg_ptx::locate(&ptx.source, st.span.start);
+            let (line, column, text) = rtcg_ptx::line_and_column(&ptx.source, st.span.start);
             diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
     }
 }
 
 /// Samplers of their own exist in the independent mode, which no compiler of CUDA C uses.
-fn refused_texture(inst: &ast::TexInst) -> Option<String> {
+fn unsupported_texture(inst: &ast::TexInst) -> Option<String> {
     let independent = matches!(inst, ast::TexInst::Sample(t) if t.sampler.is_some());
     independent.then(|| "a separate sampler is not supported by the virtual GPU".to_owned())
 }
 
 /// Products of 8-bit floats came with compute capability 8.9, and their sums are not known.
-fn refused_product(inst: &ast::MatrixInst) -> Option<String> {
+fn unsupported_product(inst: &ast::MatrixInst) -> Option<String> {
     use ast::MatrixType::{E4M3, E5M2};
     let bytes = matches!(inst, ast::MatrixInst::Product { form, .. } if matches!(form.a, E4M3 | E5M2));
     bytes.then(|| "mma of 8-bit floats needs compute capability 8.9, the virtual GPU has 8.0".to_owned())
 }
 
-fn unresolved(f: &ast::Function) -> Option<String> {
+fn unresolved_call(f: &ast::Function) -> Option<String> {
     let known = f.defined || RUNTIME_FUNCTIONS.contains(&&*f.name);
     let what = match &*f.name {
         name if DEVICE_LAUNCH_PREFIXES.iter().any(|start| name.starts_with(start)) => {
@@ -159,7 +159,7 @@ fn unresolved(f: &ast::Function) -> Option<String> {
 }
 
 impl LoadedModule {
-    fn new(ptx: Arc<ast::Module>, slab: Slab, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
+    fn new(ptx: Arc<ast::Module>, slab: ModuleMemory, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
         let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
         let kernels = entries.map(|(i, f)| Arc::new(KernelInfo::new(&ptx, FuncId(i as u32), f, options))).collect();
         LoadedModule { ptx, kernels, symbols, device: options.device, text_key: OnceLock::new(), _slab: slab }
@@ -168,15 +168,15 @@ impl LoadedModule {
 
 impl KernelInfo {
     fn new(ptx: &ast::Module, id: FuncId, f: &ast::Function, options: &LoadOptions) -> KernelInfo {
-        let static_shared = SharedLayout::of(ptx, id).static_size;
-        let n_regs = estimate::registers(f);
+        let static_shared = SharedLayout::lay_out_shared(ptx, id).static_size;
+        let n_regs = estimate::estimate_registers(f);
         KernelInfo {
             id,
             name: f.name.to_string(),
             params: f.params.iter().map(|p| ParamInfo { offset: p.offset as usize, size: p.size as usize }).collect(),
             static_shared,
             const_bytes: ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum(),
-            local_bytes: estimate::local_bytes(ptx, id),
+            local_bytes: estimate::estimate_local_bytes(ptx, id),
             n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
             max_dynamic_shared: AtomicU32::new(MAX_SHARED.saturating_sub(static_shared)),
             programs: [const { OnceLock::new() }; super::N_VARIANTS],

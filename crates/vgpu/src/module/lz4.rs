@@ -8,7 +8,7 @@ pub(crate) fn decompress(block: &[u8], full: usize) -> Option<Vec<u8>> {
     let mut rest = block;
     loop {
         let token = take_byte(&mut rest)?;
-        let literals = length(&mut rest, token >> 4)?;
+        let literals = extended_length(&mut rest, token >> 4)?;
         let (copied, behind) = rest.split_at_checked(literals)?;
         (out.len() + literals <= full).then_some(())?;
         out.extend_from_slice(copied);
@@ -18,7 +18,7 @@ pub(crate) fn decompress(block: &[u8], full: usize) -> Option<Vec<u8>> {
             return (out.len() == full).then_some(out);
         }
         let distance = usize::from(u16::from_le_bytes([take_byte(&mut rest)?, take_byte(&mut rest)?]));
-        let repeated = length(&mut rest, token & 15)?.checked_add(4)?;
+        let repeated = extended_length(&mut rest, token & 15)?.checked_add(4)?;
         (distance > 0 && distance <= out.len() && repeated <= full - out.len()).then_some(())?;
         // What is repeated may be part of the repetition itself.
         for _ in 0..repeated {
@@ -34,7 +34,7 @@ fn take_byte(rest: &mut &[u8]) -> Option<u8> {
 }
 
 /// A length of four bits, which bytes follow if it is 15.
-fn length(rest: &mut &[u8], start: u8) -> Option<usize> {
+fn extended_length(rest: &mut &[u8], start: u8) -> Option<usize> {
     let mut n = usize::from(start);
     if start == 15 {
         loop {

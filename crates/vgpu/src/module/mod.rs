@@ -12,14 +12,14 @@ mod lz4;
 mod source_map;
 mod variables;
 
-pub use load::load;
-pub(crate) use load::{MAX_REGISTERS, text_of};
+pub use load::load_image;
+pub(crate) use load::{MAX_REGISTERS, ptx_text_of};
 
 use crate::code_cache;
 use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
-use crate::exec::{Fault, FaultKind, Program, RUNTIME};
-use crate::jit::{self, SymbolLayout, Variant};
-use crate::memory::window::window;
+use crate::exec::{Fault, FaultKind, Program, RUNTIME_CALLS};
+use crate::jit::{self, LaunchVariant, SymbolLayout};
+use crate::memory::window::device_window;
 use crate::schedule::{self, Schedule};
 use rtcg_ptx::ast;
 use source_map::KernelSourceMap;
@@ -63,14 +63,14 @@ pub struct LoadedModule {
     /// The device it was loaded for, when the process has several.
     device: Option<u32>,
     /// The key of the PTX text, once a kernel was needed.
-    text_key: OnceLock<jit::store::Key>,
+    text_key: OnceLock<jit::cache_key::CodeKey>,
     /// The variables' memory.
-    _slab: variables::Slab,
+    _slab: variables::ModuleMemory,
 }
 
 /// A module variable in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Global {
+pub struct ModuleGlobal {
     /// Device pointer.
     pub address: u64,
     /// Size in bytes.
@@ -110,7 +110,7 @@ struct KernelInfo {
 /// Variants that a launch can need: `linear_tid`, `full_warps` and `tid_contiguous_8`.
 const N_VARIANTS: usize = 8;
 
-fn variant_index(v: Variant) -> usize {
+fn variant_index(v: LaunchVariant) -> usize {
     usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.tid_contiguous_8) << 2
 }
 
@@ -132,8 +132,8 @@ impl LoadedModule {
         self.kernels.iter().map(|k| k.name.as_str())
     }
     /// The `__device__`, `__constant__` or `__managed__` variable named `name`.
-    pub fn global(&self, name: &str) -> Option<Global> {
-        let place = |(v, &address): (&ast::Var, &u64)| Global {
+    pub fn global(&self, name: &str) -> Option<ModuleGlobal> {
+        let place = |(v, &address): (&ast::Var, &u64)| ModuleGlobal {
             address,
             size: v.size,
             constant: v.space == ast::Space::Const,
@@ -148,7 +148,7 @@ impl LoadedModule {
         found.map(place)
     }
     /// Where the `.texref` or `.surfref` named `name` keeps the handle of its object.
-    pub(crate) fn reference(&self, name: &str, ty: ast::OpaqueType) -> Option<u64> {
+    pub(crate) fn texref_address(&self, name: &str, ty: ast::OpaqueType) -> Option<u64> {
         let vars = self.ptx.vars.iter().zip(&self.symbols.globals);
         vars.into_iter().find(|(v, _)| v.opaque == Some(ty) && &*v.name == name).map(|(_, &address)| address)
     }
@@ -189,12 +189,12 @@ impl Kernel {
         self.info.params.last().map_or(0, |p| p.offset + p.size)
     }
     /// `.maxntid`, `.reqntid` and their like.
-    pub fn bounds(&self) -> &ast::LaunchBounds {
+    pub fn launch_bounds(&self) -> &ast::LaunchBounds {
         &self.module.ptx.functions[self.info.id.index()].bounds
     }
     /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
     pub fn max_threads_per_block(&self) -> u32 {
-        let b = self.bounds();
+        let b = self.launch_bounds();
         let bound = b.req_ntid.or(b.max_ntid).map_or(MAX_THREADS_PER_BLOCK, |n| n.iter().product());
         bound.min(MAX_THREADS_PER_BLOCK)
     }
@@ -222,35 +222,35 @@ impl Kernel {
     ///
     /// # Errors
     /// The kernel uses something that the JIT finds out only now that it cannot execute it.
-    pub(crate) fn program(&self, block: [u32; 3]) -> Result<Arc<Program>, Fault> {
-        if let Schedule::Chaos(_) = schedule::current() {
-            let variant = Variant {
+    pub(crate) fn compiled_program(&self, block: [u32; 3]) -> Result<Arc<Program>, Fault> {
+        if let Schedule::Chaos(_) = schedule::current_schedule() {
+            let variant = LaunchVariant {
                 linear_tid: false,
                 tid_contiguous_8: false,
                 full_warps: false,
                 force_masked: true,
                 no_if_conversion: true,
-                ..Variant::for_block(block)
+                ..LaunchVariant::for_block(block)
             };
-            return self.info.random_program.get_or_init(|| self.compile(variant, true)).clone();
+            return self.info.random_program.get_or_init(|| self.compile_variant(variant, true)).clone();
         }
-        let variant = Variant::for_block(block);
-        self.info.programs[variant_index(variant)].get_or_init(|| self.compile(variant, false)).clone()
+        let variant = LaunchVariant::for_block(block);
+        self.info.programs[variant_index(variant)].get_or_init(|| self.compile_variant(variant, false)).clone()
     }
 
-    fn compile(&self, variant: Variant, random: bool) -> Result<Arc<Program>, Fault> {
-        let fail = |kind, what| Fault::of_launch(kind, self.name(), what);
-        let w = window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
+    fn compile_variant(&self, variant: LaunchVariant, random: bool) -> Result<Arc<Program>, Fault> {
+        let fail = |kind, what| Fault::launch_fault(kind, self.name(), what);
+        let w = device_window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
-        let window = jit::Window { base: w.base() as u64, bits: w.bits() };
-        let instrument = crate::exec::calls::instrument(random, module.device);
-        let text = || *module.text_key.get_or_init(|| jit::store::text_key(&module.ptx.source));
+        let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
+        let instrument = crate::exec::calls::instrumentation_for(random, module.device);
+        let text = || *module.text_key.get_or_init(|| jit::cache_key::text_key(&module.ptx.source));
         let compiled = jit::compile_cached(
             &module.ptx,
             self.info.id,
             &module.symbols,
             variant,
-            (&RUNTIME, &instrument),
+            (&RUNTIME_CALLS, &instrument),
             window,
             code_cache::module_cache(text),
         )

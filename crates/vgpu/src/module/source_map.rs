@@ -18,7 +18,7 @@ impl KernelSourceMap {
         KernelSourceMap { module, compiled }
     }
 
-    fn describe(&self, site: Site) -> InstructionLocation {
+    fn describe_site(&self, site: Site) -> InstructionLocation {
         InstructionLocation {
             function: site.function,
             instruction: text_of(&self.module.source, site.span),
@@ -41,10 +41,10 @@ impl SourceMap for KernelSourceMap {
         self.compiled.contains_pc(pc)
     }
     fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
-        self.compiled.site_of_pc(pc).map(|s| self.describe(s))
+        self.compiled.site_of_pc(pc).map(|s| self.describe_site(s))
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.compiled.site(number).map(|s| self.describe(s))
+        self.compiled.site_by_number(number).map(|s| self.describe_site(s))
     }
 }
 

@@ -8,8 +8,8 @@ use super::LoadError;
 use crate::check::{self, allocation, shadow};
 use crate::exec::codes;
 use crate::jit::function_token;
-use crate::memory::window::{WindowError, page_size, window};
-use rtcg_ptx::ast::{Init, Module, Space, Symbol, Var};
+use crate::memory::window::{WindowError, device_window, page_size};
+use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,48 +18,48 @@ const RED_ZONE: u64 = 32;
 
 /// Memory of one module; empty for a module without variables.
 #[derive(Debug)]
-pub(super) struct Slab {
+pub(super) struct ModuleMemory {
     start: usize,
     len: usize,
 }
 
 /// Free parts of the data area, start to length; filled at the first use.
-static FREE: Mutex<Option<BTreeMap<usize, usize>>> = Mutex::new(None);
+static FREE_RANGES: Mutex<Option<BTreeMap<usize, usize>>> = Mutex::new(None);
 
-impl Slab {
+impl ModuleMemory {
     /// Zero-filled memory for `bytes` and an inaccessible page behind it.
-    fn new(bytes: u64) -> Result<Slab, WindowError> {
+    fn new(bytes: u64) -> Result<ModuleMemory, WindowError> {
         if bytes == 0 {
-            return Ok(Slab { start: 0, len: 0 });
+            return Ok(ModuleMemory { start: 0, len: 0 });
         }
-        let w = window()?;
+        let w = device_window()?;
         let none = || WindowError { what: format!("{bytes} bytes of module variables"), errno: libc::ENOMEM };
         let pages =
             usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(page_size())).ok_or_else(none)?;
         let len = pages.checked_add(page_size()).ok_or_else(none)?;
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = free.get_or_insert_with(|| BTreeMap::from([(w.data().start, w.data().len)]));
+        let mut free = FREE_RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = free.get_or_insert_with(|| BTreeMap::from([(w.globals_area().start, w.globals_area().len)]));
         let (&start, &have) = free.iter().find(|(_, have)| **have >= len).ok_or_else(none)?;
-        w.commit(start, pages)?;
+        w.commit_pages(start, pages)?;
         free.remove(&start);
         if have > len {
             free.insert(start + len, have - len);
         }
-        Ok(Slab { start, len })
+        Ok(ModuleMemory { start, len })
     }
 }
 
-impl Drop for Slab {
+impl Drop for ModuleMemory {
     fn drop(&mut self) {
-        let Ok(w) = window() else { return };
+        let Ok(w) = device_window() else { return };
         if self.len == 0 {
             return;
         }
         allocation::remove_variables(self.start as u64, self.len as u64);
-        shadow::released(self.start, self.len);
+        shadow::note_released(self.start, self.len);
         // SAFETY: the module is gone, and with it every kernel that could access the slab.
-        let gone = unsafe { w.decommit(self.start, self.len) };
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = unsafe { w.decommit_pages(self.start, self.len) };
+        let mut free = FREE_RANGES.lock().unwrap_or_else(PoisonError::into_inner);
         // Memory that the system does not take back is not zero, so it is not used again.
         let (Some(free), Ok(())) = (free.as_mut(), gone) else { return };
         let (mut start, mut len) = (self.start, self.len);
@@ -78,23 +78,23 @@ impl Drop for Slab {
 
 /// Places and initialises the variables of `ptx`: their memory, and the address of each (0 for
 /// those that have none in a module: shared ones, textures).
-pub(super) fn allocate_variables(ptx: &Module) -> Result<(Slab, Vec<u64>), LoadError> {
-    let (offsets, total) = offsets(&ptx.vars);
+pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>), LoadError> {
+    let (offsets, total) = variable_offsets(&ptx.vars);
     let out_of_memory = |e: WindowError| LoadError { code: codes::OUT_OF_MEMORY, log: e.to_string() };
-    let slab = Slab::new(total).map_err(out_of_memory)?;
+    let slab = ModuleMemory::new(total).map_err(out_of_memory)?;
     let addresses: Vec<u64> = offsets.iter().map(|o| o.map_or(0, |o| slab.start as u64 + o)).collect();
     for (var, &address) in ptx.vars.iter().zip(&addresses) {
         if address != 0 {
-            let bytes = contents(ptx, var, &addresses)?;
-            // SAFETY: the slab was just committed for all variables; `contents` is cut to the
+            let bytes = initial_bytes(ptx, var, &addresses)?;
+            // SAFETY: the slab was just committed for all variables; `initial_bytes` is cut to the
             // variable's size.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
             let constant = var.space == Space::Const;
             allocation::add_variable(address, var.size, &var.name, constant);
             if constant {
-                shadow::constant(address as usize, var.size as usize);
+                shadow::note_constant(address as usize, var.size as usize);
             } else {
-                shadow::allocated(address as usize, var.size as usize, true);
+                shadow::note_allocated(address as usize, var.size as usize, true);
             }
         }
     }
@@ -102,9 +102,9 @@ pub(super) fn allocate_variables(ptx: &Module) -> Result<(Slab, Vec<u64>), LoadE
 }
 
 /// Offsets of the variables that have memory, and the bytes of all.
-fn offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
+fn variable_offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
     let mut next = 0_u64;
-    let gap = if check::enabled().memory { RED_ZONE } else { 0 };
+    let gap = if check::enabled_checks().memory { RED_ZONE } else { 0 };
     let offsets = vars.iter().map(|v| {
         if !matches!(v.space, Space::Global | Space::Const) {
             return None;
@@ -124,12 +124,12 @@ fn offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
 }
 
 /// Initial bytes of a variable; zeros follow.
-fn contents(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, LoadError> {
+fn initial_bytes(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
     for init in &var.init {
         match init {
-            Init::Bytes(b) => bytes.extend_from_slice(b),
-            Init::Address { symbol, offset, size, shift, .. } => {
+            VarInit::Bytes(b) => bytes.extend_from_slice(b),
+            VarInit::Address { symbol, offset, size, shift, .. } => {
                 let base = address_of(ptx, var, *symbol, addresses)?;
                 let value = base.wrapping_add_signed(*offset).checked_shr(*shift).unwrap_or(0);
                 bytes.extend_from_slice(&value.to_le_bytes()[..(*size as usize).min(8)]);
@@ -142,7 +142,7 @@ fn contents(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, LoadE
 
 fn address_of(ptx: &Module, var: &Var, symbol: Symbol, addresses: &[u64]) -> Result<u64, LoadError> {
     let refuse = |what: String| {
-        let (line, column, _) = rtcg_ptx::locate(&ptx.source, var.span.start);
+        let (line, column, _) = rtcg_ptx::line_and_column(&ptx.source, var.span.start);
         let log = format!("ptx:{line}:{column}: the initialiser of {} {what}", var.name);
         Err(LoadError { code: codes::INVALID_PTX, log })
     };

@@ -3,15 +3,15 @@
 //! Bounds and special values: PTX ISA, "Floating Point Instructions". Results are within one unit
 //! in the last place of the format, closer than any bound CUDA gives.
 
-use super::Mode;
-use super::arith::{input, output};
-use super::float::{Format, Round, pack, unpack};
+use super::FloatMode;
+use super::arith::{finish_result, read_operand};
+use super::float::{FloatFormat, RoundMode, pack_rounded, unpack_float};
 
 /// A function of one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
-pub enum Function {
+pub enum ApproxFunction {
     Sin,
     Cos,
     Lg2,
@@ -23,33 +23,33 @@ pub enum Function {
 }
 
 /// The value of a number of format `f` as a double (exact but for double itself, where it is the same).
-pub fn to_f64(f: Format, bits: u64) -> f64 {
-    f64::from_bits(pack(Format::F64, Round::Nearest, unpack(f, bits)))
+pub fn to_f64(f: FloatFormat, bits: u64) -> f64 {
+    f64::from_bits(pack_rounded(FloatFormat::F64, RoundMode::Nearest, unpack_float(f, bits)))
 }
 
 /// A double rounded to `f`.
-pub fn from_f64(f: Format, value: f64) -> u64 {
-    pack(f, Round::Nearest, unpack(Format::F64, value.to_bits()))
+pub fn from_f64(f: FloatFormat, value: f64) -> u64 {
+    pack_rounded(f, RoundMode::Nearest, unpack_float(FloatFormat::F64, value.to_bits()))
 }
 
-fn value(function: Function, x: f64) -> f64 {
+fn evaluate_f64(function: ApproxFunction, x: f64) -> f64 {
     match function {
-        Function::Sin => x.sin(),
-        Function::Cos => x.cos(),
+        ApproxFunction::Sin => x.sin(),
+        ApproxFunction::Cos => x.cos(),
         // The processor's log2 of -0 is minus infinity, as PTX wants; of subnormals it is exact enough.
-        Function::Lg2 => x.log2(),
-        Function::Ex2 => x.exp2(),
-        Function::Tanh => x.tanh(),
-        Function::Rsqrt => 1.0 / x.sqrt(),
-        Function::Rcp => 1.0 / x,
-        Function::Sqrt => x.sqrt(),
+        ApproxFunction::Lg2 => x.log2(),
+        ApproxFunction::Ex2 => x.exp2(),
+        ApproxFunction::Tanh => x.tanh(),
+        ApproxFunction::Rsqrt => 1.0 / x.sqrt(),
+        ApproxFunction::Rcp => 1.0 / x,
+        ApproxFunction::Sqrt => x.sqrt(),
     }
 }
 
 /// Executes an `.approx` function of format `f`.
-pub fn execute(function: Function, f: Format, m: Mode, a: u64) -> u64 {
-    let x = to_f64(f, input(f, m, a));
-    output(f, m, from_f64(f, value(function, x)))
+pub fn execute_approx(function: ApproxFunction, f: FloatFormat, m: FloatMode, a: u64) -> u64 {
+    let x = to_f64(f, read_operand(f, m, a));
+    finish_result(f, m, from_f64(f, evaluate_f64(function, x)))
 }
 
 /// `rsqrt.approx.f64`, which is CUDA's `rsqrt` of a double and has to be right to one unit in the
@@ -57,10 +57,10 @@ pub fn execute(function: Function, f: Format, m: Mode, a: u64) -> u64 {
 pub fn reciprocal_root(a: u64) -> u64 {
     let x = f64::from_bits(a);
     if x.is_nan() {
-        return Format::F64.quiet(a);
+        return FloatFormat::F64.quiet_nan(a);
     }
     if x < 0.0 {
-        return Format::F64.canonical_nan();
+        return FloatFormat::F64.canonical_nan();
     }
     if x == 0.0 || x.is_infinite() {
         return (1.0 / x.sqrt()).to_bits();
@@ -75,13 +75,13 @@ pub fn reciprocal_root(a: u64) -> u64 {
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only the upper word of operand and result counts.
-pub fn upper_word(function: Function, a: u64) -> u64 {
-    let upper = Format::F64.flush(a & !0xffff_ffff);
-    let r = value(function, f64::from_bits(upper));
+pub fn upper_word(function: ApproxFunction, a: u64) -> u64 {
+    let upper = FloatFormat::F64.flush_subnormal(a & !0xffff_ffff);
+    let r = evaluate_f64(function, f64::from_bits(upper));
     if r.is_nan() {
         return 0x7fff_ffff_0000_0000;
     }
-    let narrow = Format { exp_bits: 11, frac_bits: 20 };
-    let word = pack(narrow, Round::Nearest, unpack(Format::F64, r.to_bits()));
-    Format::F64.flush(word << 32)
+    let narrow = FloatFormat { exp_bits: 11, frac_bits: 20 };
+    let word = pack_rounded(narrow, RoundMode::Nearest, unpack_float(FloatFormat::F64, r.to_bits()));
+    FloatFormat::F64.flush_subnormal(word << 32)
 }

@@ -2,8 +2,8 @@
 
 use rtcg_ptx::ast::CmpOp;
 
-use super::Mode;
-use super::float::{self, Format, Round, unpack};
+use super::FloatMode;
+use super::float::{self, FloatFormat, RoundMode, unpack_float};
 
 /// A floating-point instruction with up to three operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,126 +24,126 @@ pub enum FloatOp {
 }
 
 /// Reads an operand, flushing it when asked.
-pub fn input(f: Format, m: Mode, bits: u64) -> u64 {
-    if m.ftz { f.flush(bits) } else { bits }
+pub fn read_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
+    if m.ftz { f.flush_subnormal(bits) } else { bits }
 }
 
 /// Applies `.ftz`, `.relu` and `.sat` to a result.
-pub fn output(f: Format, m: Mode, bits: u64) -> u64 {
-    let bits = if m.ftz { f.flush(bits) } else { bits };
-    let bits = if m.relu { relu(f, bits) } else { bits };
-    if m.sat { saturate(f, bits) } else { bits }
+pub fn finish_result(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
+    let bits = if m.ftz { f.flush_subnormal(bits) } else { bits };
+    let bits = if m.relu { relu_bits(f, bits) } else { bits };
+    if m.sat { saturate_to_unit(f, bits) } else { bits }
 }
 
-fn relu(f: Format, bits: u64) -> u64 {
+fn relu_bits(f: FloatFormat, bits: u64) -> u64 {
     if bits & f.sign_bit() != 0 && !f.is_nan(bits) { 0 } else { bits }
 }
 
 /// Clamps to [+0, 1]; NaN becomes +0.
-pub fn saturate(f: Format, bits: u64) -> u64 {
-    if f.is_nan(bits) || bits & f.sign_bit() != 0 { 0 } else { bits.min(f.one()) }
+pub fn saturate_to_unit(f: FloatFormat, bits: u64) -> u64 {
+    if f.is_nan(bits) || bits & f.sign_bit() != 0 { 0 } else { bits.min(f.one_bits()) }
 }
 
 /// Executes `op`; operands it does not have are ignored.
-pub fn execute(op: FloatOp, f: Format, m: Mode, a: u64, b: u64, c: u64) -> u64 {
+pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u64, c: u64) -> u64 {
     let one_operand = matches!(op, FloatOp::Sqrt | FloatOp::Rcp | FloatOp::Abs | FloatOp::Neg);
     let b = if one_operand { 0 } else { b };
     let c = if op == FloatOp::Fma { c } else { 0 };
-    let (a, b, c) = (input(f, m, a), input(f, m, b), input(f, m, c));
+    let (a, b, c) = (read_operand(f, m, a), read_operand(f, m, b), read_operand(f, m, c));
     let r = match op {
         FloatOp::Min => min_max(f, m, a, b, false),
         FloatOp::Max => min_max(f, m, a, b, true),
         _ => match nan_operand(op, f, [a, b, c]) {
             Some(nan) => nan,
-            None if m.ftz && is_tiny(op, f, m, [a, b, c]) => arithmetic(op, f, m.rnd, f, [a, b, c]) & f.sign_bit(),
-            None => arithmetic(op, f, m.rnd, f, [a, b, c]),
+            None if m.ftz && is_tiny(op, f, m, [a, b, c]) => rounded_result(op, f, m.rnd, f, [a, b, c]) & f.sign_bit(),
+            None => rounded_result(op, f, m.rnd, f, [a, b, c]),
         },
     };
-    output(f, m, r)
+    finish_result(f, m, r)
 }
 
 /// `div.approx`: by more than 2^126 the reciprocal is flushed, so that the quotient is zero, or NaN
 /// for infinity; else as good as the exact quotient.
-pub fn div_approx(f: Format, m: Mode, a: u64, b: u64) -> u64 {
+pub fn div_approx(f: FloatFormat, m: FloatMode, a: u64, b: u64) -> u64 {
     let magnitude = b & !f.sign_bit();
     if magnitude > 0x7e80_0000 && magnitude <= f.infinity() {
-        return execute(FloatOp::Mul, f, m, a, b & f.sign_bit(), 0);
+        return execute_float_op(FloatOp::Mul, f, m, a, b & f.sign_bit(), 0);
     }
-    execute(FloatOp::Div, f, m, a, b, 0)
+    execute_float_op(FloatOp::Div, f, m, a, b, 0)
 }
 
 /// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
 /// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
-fn nan_operand(op: FloatOp, f: Format, [a, b, c]: [u64; 3]) -> Option<u64> {
+fn nan_operand(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
     let order = if op == FloatOp::Div { [a, b, c] } else { [c, b, a] };
     let nan = order.into_iter().find(|&x| f.is_nan(x))?;
-    Some(if f == Format::F64 { f.quiet(nan) } else { f.canonical_nan() })
+    Some(if f == FloatFormat::F64 { f.quiet_nan(nan) } else { f.canonical_nan() })
 }
 
 /// Whether the result, rounded with an unlimited range of exponents, is below the normal numbers.
 /// That, not the rounded result itself, is what `.ftz` looks at.
-fn is_tiny(op: FloatOp, f: Format, m: Mode, operands: [u64; 3]) -> bool {
-    let wide = Format { exp_bits: 11, frac_bits: f.frac_bits };
-    let r = arithmetic(op, wide, m.rnd, f, operands) & !wide.sign_bit();
+fn is_tiny(op: FloatOp, f: FloatFormat, m: FloatMode, operands: [u64; 3]) -> bool {
+    let wide = FloatFormat { exp_bits: 11, frac_bits: f.frac_bits };
+    let r = rounded_result(op, wide, m.rnd, f, operands) & !wide.sign_bit();
     r != 0 && r < wide_min_normal(f)
 }
 
 /// The smallest normal number of `f` in its wide form (see [`is_tiny`]).
-pub(super) fn wide_min_normal(f: Format) -> u64 {
+pub(super) fn wide_min_normal(f: FloatFormat) -> u64 {
     let bias = (1u64 << (f.exp_bits - 1)) - 1;
     (1023 + 1 - bias) << f.frac_bits
 }
 
 /// The result in format `to` of operands of format `f` that are no NaNs.
-fn arithmetic(op: FloatOp, to: Format, rnd: Round, f: Format, [a, b, c]: [u64; 3]) -> u64 {
-    let (x, y, z) = (unpack(f, a), unpack(f, b), unpack(f, c));
+fn rounded_result(op: FloatOp, to: FloatFormat, rnd: RoundMode, f: FloatFormat, [a, b, c]: [u64; 3]) -> u64 {
+    let (x, y, z) = (unpack_float(f, a), unpack_float(f, b), unpack_float(f, c));
     match op {
-        FloatOp::Add => float::add(to, rnd, x, y),
-        FloatOp::Sub => float::add(to, rnd, x, float::negate(y)),
-        FloatOp::Mul => float::mul(to, rnd, x, y),
-        FloatOp::Fma => float::fma(to, rnd, x, y, z),
-        FloatOp::Div => float::div(to, rnd, x, y),
-        FloatOp::Sqrt => float::sqrt(to, rnd, x),
-        FloatOp::Rcp => float::div(to, rnd, unpack(f, f.one()), x),
-        FloatOp::Abs => float::pack(to, rnd, if float::is_negative(x) { float::negate(x) } else { x }),
-        FloatOp::Neg => float::pack(to, rnd, float::negate(x)),
-        FloatOp::Min | FloatOp::Max => float::pack(to, rnd, x),
+        FloatOp::Add => float::add_rounded(to, rnd, x, y),
+        FloatOp::Sub => float::add_rounded(to, rnd, x, float::negate_unpacked(y)),
+        FloatOp::Mul => float::mul_rounded(to, rnd, x, y),
+        FloatOp::Fma => float::fma_rounded(to, rnd, x, y, z),
+        FloatOp::Div => float::div_rounded(to, rnd, x, y),
+        FloatOp::Sqrt => float::sqrt_rounded(to, rnd, x),
+        FloatOp::Rcp => float::div_rounded(to, rnd, unpack_float(f, f.one_bits()), x),
+        FloatOp::Abs => float::pack_rounded(to, rnd, if float::is_negative(x) { float::negate_unpacked(x) } else { x }),
+        FloatOp::Neg => float::pack_rounded(to, rnd, float::negate_unpacked(x)),
+        FloatOp::Min | FloatOp::Max => float::pack_rounded(to, rnd, x),
     }
 }
 
-fn min_max(f: Format, m: Mode, a: u64, b: u64, max: bool) -> u64 {
+fn min_max(f: FloatFormat, m: FloatMode, a: u64, b: u64, max: bool) -> u64 {
     let sign = if m.xorsign { (a ^ b) & f.sign_bit() } else { 0 };
     let (a, b) = if m.xorsign { (a & !f.sign_bit(), b & !f.sign_bit()) } else { (a, b) };
     let chosen = match (f.is_nan(a), f.is_nan(b)) {
-        (true, true) if f == Format::F64 => return f.quiet(b),
+        (true, true) if f == FloatFormat::F64 => return f.quiet_nan(b),
         (true, true) => return f.canonical_nan(),
         (true, false) | (false, true) if m.nan => return f.canonical_nan(),
         (true, false) => b,
         (false, true) => a,
-        _ if (order(f, a) < order(f, b)) != max => a,
+        _ if (total_order_key(f, a) < total_order_key(f, b)) != max => a,
         _ => b,
     };
     chosen | sign
 }
 
 /// An integer that orders numbers as `min` does, -0 before +0.
-fn order(f: Format, bits: u64) -> i64 {
+fn total_order_key(f: FloatFormat, bits: u64) -> i64 {
     let magnitude = (bits & (f.sign_bit() - 1)) as i64;
     if bits & f.sign_bit() != 0 { -1 - magnitude } else { magnitude }
 }
 
 /// A comparison of floats (`ftz` in the mode).
-pub fn compare(f: Format, m: Mode, op: CmpOp, a: u64, b: u64) -> bool {
-    let (a, b) = (input(f, m, a), input(f, m, b));
+pub fn compare_floats(f: FloatFormat, m: FloatMode, op: CmpOp, a: u64, b: u64) -> bool {
+    let (a, b) = (read_operand(f, m, a), read_operand(f, m, b));
     let unordered = f.is_nan(a) || f.is_nan(b);
     // Zeros of either sign are equal: both become 0.
-    let key = |x: u64| if x & !f.sign_bit() == 0 { 0 } else { order(f, x) };
+    let key = |x: u64| if x & !f.sign_bit() == 0 { 0 } else { total_order_key(f, x) };
     let ord = key(a).cmp(&key(b));
     use CmpOp::*;
     match op {
         Num => !unordered,
         Nan => unordered,
-        Eq | Ne | Lt | Le | Gt | Ge => !unordered && ordered(op, ord),
+        Eq | Ne | Lt | Le | Gt | Ge => !unordered && ordering_satisfies(op, ord),
         Equ => unordered || ord.is_eq(),
         Neu => unordered || ord.is_ne(),
         Ltu | Lo => unordered || ord.is_lt(),
@@ -154,7 +154,7 @@ pub fn compare(f: Format, m: Mode, op: CmpOp, a: u64, b: u64) -> bool {
 }
 
 /// Whether an ordering satisfies an ordered or integer comparison.
-pub fn ordered(op: CmpOp, ord: std::cmp::Ordering) -> bool {
+pub fn ordering_satisfies(op: CmpOp, ord: std::cmp::Ordering) -> bool {
     use CmpOp::*;
     match op {
         Eq | Equ => ord.is_eq(),
@@ -171,7 +171,7 @@ pub fn ordered(op: CmpOp, ord: std::cmp::Ordering) -> bool {
 /// The tests of `testp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Test {
+pub enum FloatTest {
     Finite,
     Infinite,
     Number,
@@ -181,26 +181,26 @@ pub enum Test {
 }
 
 /// Executes `testp`.
-pub fn test(f: Format, test: Test, a: u64) -> bool {
+pub fn execute_testp(f: FloatFormat, test: FloatTest, a: u64) -> bool {
     let finite = a & (f.sign_bit() - 1) < f.infinity();
     match test {
-        Test::Finite => finite,
-        Test::Infinite => a & (f.sign_bit() - 1) == f.infinity(),
-        Test::Number => !f.is_nan(a),
-        Test::NotANumber => f.is_nan(a),
+        FloatTest::Finite => finite,
+        FloatTest::Infinite => a & (f.sign_bit() - 1) == f.infinity(),
+        FloatTest::Number => !f.is_nan(a),
+        FloatTest::NotANumber => f.is_nan(a),
         // Zero counts, as on hardware.
-        Test::Normal => finite && !f.is_subnormal(a),
-        Test::Subnormal => f.is_subnormal(a),
+        FloatTest::Normal => finite && !f.is_subnormal(a),
+        FloatTest::Subnormal => f.is_subnormal(a),
     }
 }
 
 /// `copysign d, a, b`: the magnitude of `b` with the sign of `a`.
-pub fn copysign(f: Format, a: u64, b: u64) -> u64 {
+pub fn copysign_bits(f: FloatFormat, a: u64, b: u64) -> u64 {
     a & f.sign_bit() | b & !f.sign_bit()
 }
 
 /// Applies `op` to both 16-bit halves.
-pub fn halves(op: impl Fn(u64, u64, u64) -> u64, a: u32, b: u32, c: u32) -> u32 {
+pub fn map_halves(op: impl Fn(u64, u64, u64) -> u64, a: u32, b: u32, c: u32) -> u32 {
     let half = |s: u32| op(u64::from(a >> s & 0xffff), u64::from(b >> s & 0xffff), u64::from(c >> s & 0xffff)) as u32;
     half(0) & 0xffff | half(16) << 16
 }

@@ -2,36 +2,36 @@
 //!
 //! A number is unpacked to a sign, a 64-bit significand whose top bit is set, and the exponent of
 //! its lowest bit; an operation forms the exact result (or enough bits of it and whether anything
-//! non-zero follows) and [`round`] packs it into any [`Format`] in any rounding direction.
+//! non-zero follows) and [`round_and_pack`] packs it into any [`FloatFormat`] in any rounding direction.
 
 /// A binary interchange format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     /// Bits of the exponent field.
     pub exp_bits: u32,
     /// Stored bits of the significand.
     pub frac_bits: u32,
 }
 
-impl Format {
+impl FloatFormat {
     /// `.f16`
-    pub const F16: Format = Format { exp_bits: 5, frac_bits: 10 };
+    pub const F16: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 10 };
     /// `.bf16`
-    pub const BF16: Format = Format { exp_bits: 8, frac_bits: 7 };
+    pub const BF16: FloatFormat = FloatFormat { exp_bits: 8, frac_bits: 7 };
     /// `.tf32`, kept in the upper bits of 32.
-    pub const TF32: Format = Format { exp_bits: 8, frac_bits: 10 };
+    pub const TF32: FloatFormat = FloatFormat { exp_bits: 8, frac_bits: 10 };
     /// `.f32`
-    pub const F32: Format = Format { exp_bits: 8, frac_bits: 23 };
+    pub const F32: FloatFormat = FloatFormat { exp_bits: 8, frac_bits: 23 };
     /// `.f64`
-    pub const F64: Format = Format { exp_bits: 11, frac_bits: 52 };
+    pub const F64: FloatFormat = FloatFormat { exp_bits: 11, frac_bits: 52 };
     /// `.e5m2`
-    pub const E5M2: Format = Format { exp_bits: 5, frac_bits: 2 };
+    pub const E5M2: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 2 };
 
     /// The exponent field of infinity and NaN.
-    fn special(self) -> u64 {
+    fn special_exponent(self) -> u64 {
         (1 << self.exp_bits) - 1
     }
-    fn bias(self) -> i32 {
+    fn exponent_bias(self) -> i32 {
         (1 << (self.exp_bits - 1)) - 1
     }
     /// The sign bit.
@@ -40,18 +40,18 @@ impl Format {
     }
     /// Positive infinity.
     pub fn infinity(self) -> u64 {
-        self.special() << self.frac_bits
+        self.special_exponent() << self.frac_bits
     }
     /// The NaN of an invalid operation (below double precision the only one): all ones but the sign.
     pub fn canonical_nan(self) -> u64 {
-        if self == Format::F64 { 0xfff8_0000_0000_0000 } else { self.sign_bit() - 1 }
+        if self == FloatFormat::F64 { 0xfff8_0000_0000_0000 } else { self.sign_bit() - 1 }
     }
     /// A NaN with its quiet bit set.
-    pub fn quiet(self, nan: u64) -> u64 {
+    pub fn quiet_nan(self, nan: u64) -> u64 {
         nan | 1 << (self.frac_bits - 1)
     }
     /// The largest finite number.
-    pub fn largest(self) -> u64 {
+    pub fn largest_finite(self) -> u64 {
         self.infinity() - 1
     }
     /// Whether `bits` is a NaN.
@@ -64,11 +64,11 @@ impl Format {
         magnitude != 0 && magnitude >> self.frac_bits == 0
     }
     /// The number one.
-    pub fn one(self) -> u64 {
-        (self.bias() as u64) << self.frac_bits
+    pub fn one_bits(self) -> u64 {
+        (self.exponent_bias() as u64) << self.frac_bits
     }
     /// `bits` with subnormals replaced by a zero of their sign.
-    pub fn flush(self, bits: u64) -> u64 {
+    pub fn flush_subnormal(self, bits: u64) -> u64 {
         if self.is_subnormal(bits) { bits & self.sign_bit() } else { bits }
     }
 }
@@ -76,7 +76,7 @@ impl Format {
 /// Rounding directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Round {
+pub enum RoundMode {
     /// To nearest, ties to even.
     Nearest = 0,
     /// Towards zero.
@@ -91,7 +91,7 @@ pub enum Round {
 
 /// A number taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unpacked {
+pub enum UnpackedFloat {
     /// Not a number.
     Nan,
     /// Infinity; true is negative.
@@ -110,52 +110,52 @@ pub enum Unpacked {
 }
 
 /// Takes `bits` apart.
-pub fn unpack(f: Format, bits: u64) -> Unpacked {
+pub fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
     let sign = bits & f.sign_bit() != 0;
     let frac = bits & ((1 << f.frac_bits) - 1);
     let exp = (bits & (f.sign_bit() - 1)) >> f.frac_bits;
     match (exp, frac) {
-        (0, 0) => Unpacked::Zero(sign),
-        (e, 0) if e == f.special() => Unpacked::Inf(sign),
-        (e, _) if e == f.special() => Unpacked::Nan,
-        (0, _) => finite(sign, 1 - f.bias() - f.frac_bits as i32, frac),
-        _ => finite(sign, exp as i32 - f.bias() - f.frac_bits as i32, frac | 1 << f.frac_bits),
+        (0, 0) => UnpackedFloat::Zero(sign),
+        (e, 0) if e == f.special_exponent() => UnpackedFloat::Inf(sign),
+        (e, _) if e == f.special_exponent() => UnpackedFloat::Nan,
+        (0, _) => unpacked_finite(sign, 1 - f.exponent_bias() - f.frac_bits as i32, frac),
+        _ => unpacked_finite(sign, exp as i32 - f.exponent_bias() - f.frac_bits as i32, frac | 1 << f.frac_bits),
     }
 }
 
 /// The number `sig * 2^exp`.
-pub fn finite(sign: bool, exp: i32, sig: u64) -> Unpacked {
+pub fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
     if sig == 0 {
-        return Unpacked::Zero(sign);
+        return UnpackedFloat::Zero(sign);
     }
     let shift = sig.leading_zeros();
-    Unpacked::Finite { sign, exp: exp - shift as i32, sig: sig << shift }
+    UnpackedFloat::Finite { sign, exp: exp - shift as i32, sig: sig << shift }
 }
 
 /// Packs `sig * 2^exp`, to which an infinitesimal belongs when `sticky`, rounding once.
-pub fn round(f: Format, rnd: Round, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
+pub fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
     let sign_bits = if sign { f.sign_bit() } else { 0 };
     if sig == 0 && !sticky {
         return sign_bits;
     }
     let top = 127 - sig.leading_zeros().min(127) as i32;
-    let lowest_normal = 1 - f.bias();
+    let lowest_normal = 1 - f.exponent_bias();
     // The exponent of the last place kept: of the leading bit's binade, or of the subnormals.
     let last = (exp + top).max(lowest_normal) - f.frac_bits as i32;
-    let (kept, rest) = split(sig, last - exp);
+    let (kept, rest) = split_shifted_out(sig, last - exp);
     let up = round_up(rnd, sign, kept & 1 != 0, rest, sticky);
     let kept = kept as u64 + u64::from(up);
     // Adding the significand with its hidden bit to the exponent field carries as it should.
     let field = (last + f.frac_bits as i32 - lowest_normal) as u64;
     let magnitude = (field << f.frac_bits).saturating_add(kept);
-    if field >= f.special() || magnitude >= f.infinity() {
-        return sign_bits | overflow(f, rnd, sign);
+    if field >= f.special_exponent() || magnitude >= f.infinity() {
+        return sign_bits | overflow_result(f, rnd, sign);
     }
     sign_bits | magnitude
 }
 
 /// `sig >> n` and what was shifted out, as (half bit, anything below); `n` may be negative.
-fn split(sig: u128, n: i32) -> (u128, (bool, bool)) {
+fn split_shifted_out(sig: u128, n: i32) -> (u128, (bool, bool)) {
     match n {
         ..=0 => (sig << (-n).min(127), (false, false)),
         1..=127 => (sig >> n, (sig >> (n - 1) & 1 != 0, sig & ((1 << (n - 1)) - 1) != 0)),
@@ -164,66 +164,66 @@ fn split(sig: u128, n: i32) -> (u128, (bool, bool)) {
     }
 }
 
-fn round_up(rnd: Round, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
+fn round_up(rnd: RoundMode, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
     let below = below || sticky;
     match rnd {
-        Round::Nearest => half && (below || odd),
-        Round::Away => half,
-        Round::Zero => false,
-        Round::Down => sign && (half || below),
-        Round::Up => !sign && (half || below),
+        RoundMode::Nearest => half && (below || odd),
+        RoundMode::Away => half,
+        RoundMode::Zero => false,
+        RoundMode::Down => sign && (half || below),
+        RoundMode::Up => !sign && (half || below),
     }
 }
 
-fn overflow(f: Format, rnd: Round, sign: bool) -> u64 {
+fn overflow_result(f: FloatFormat, rnd: RoundMode, sign: bool) -> u64 {
     let to_infinity = match rnd {
-        Round::Nearest | Round::Away => true,
-        Round::Zero => false,
-        Round::Down => sign,
-        Round::Up => !sign,
+        RoundMode::Nearest | RoundMode::Away => true,
+        RoundMode::Zero => false,
+        RoundMode::Down => sign,
+        RoundMode::Up => !sign,
     };
-    if to_infinity { f.infinity() } else { f.largest() }
+    if to_infinity { f.infinity() } else { f.largest_finite() }
 }
 
 /// Packs a number that needs no operation.
-pub fn pack(f: Format, rnd: Round, x: Unpacked) -> u64 {
+pub fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
     match x {
-        Unpacked::Nan => f.canonical_nan(),
-        Unpacked::Inf(s) => signed(f, s, f.infinity()),
-        Unpacked::Zero(s) => signed(f, s, 0),
-        Unpacked::Finite { sign, exp, sig } => round(f, rnd, sign, exp, u128::from(sig), false),
+        UnpackedFloat::Nan => f.canonical_nan(),
+        UnpackedFloat::Inf(s) => with_sign(f, s, f.infinity()),
+        UnpackedFloat::Zero(s) => with_sign(f, s, 0),
+        UnpackedFloat::Finite { sign, exp, sig } => round_and_pack(f, rnd, sign, exp, u128::from(sig), false),
     }
 }
 
-fn signed(f: Format, sign: bool, magnitude: u64) -> u64 {
+fn with_sign(f: FloatFormat, sign: bool, magnitude: u64) -> u64 {
     if sign { f.sign_bit() | magnitude } else { magnitude }
 }
 
 /// An unsigned number of 256 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct U256 {
+struct UInt256 {
     high: u128,
     low: u128,
 }
 
-impl U256 {
-    fn shl(x: u128, n: u32) -> U256 {
+impl UInt256 {
+    fn from_shifted(x: u128, n: u32) -> UInt256 {
         match n {
-            0 => U256 { high: 0, low: x },
-            1..=127 => U256 { high: x >> (128 - n), low: x << n },
-            _ => U256 { high: x << (n - 128).min(127), low: 0 },
+            0 => UInt256 { high: 0, low: x },
+            1..=127 => UInt256 { high: x >> (128 - n), low: x << n },
+            _ => UInt256 { high: x << (n - 128).min(127), low: 0 },
         }
     }
-    fn add(self, o: U256) -> U256 {
+    fn add(self, o: UInt256) -> UInt256 {
         let (low, carry) = self.low.overflowing_add(o.low);
-        U256 { high: self.high + o.high + u128::from(carry), low }
+        UInt256 { high: self.high + o.high + u128::from(carry), low }
     }
-    fn sub(self, o: U256) -> U256 {
+    fn sub(self, o: UInt256) -> UInt256 {
         let (low, borrow) = self.low.overflowing_sub(o.low);
-        U256 { high: self.high - o.high - u128::from(borrow), low }
+        UInt256 { high: self.high - o.high - u128::from(borrow), low }
     }
     /// The leading 128 bits, the shift that gave them, and whether bits were lost.
-    fn leading(self) -> (u128, i32, bool) {
+    fn leading_128(self) -> (u128, i32, bool) {
         if self.high == 0 {
             return (self.low, 0, false);
         }
@@ -236,127 +236,127 @@ impl U256 {
 }
 
 /// `x * 2^n` for any sign of `n`, and whether a non-zero part was cut off.
-fn place(x: u128, n: i32) -> (U256, bool) {
+fn scale_to_u256(x: u128, n: i32) -> (UInt256, bool) {
     match n {
-        0.. => (U256::shl(x, n as u32), false),
-        -127..=-1 => (U256::shl(x >> -n, 0), x << (128 + n) != 0),
-        _ => (U256::shl(0, 0), x != 0),
+        0.. => (UInt256::from_shifted(x, n as u32), false),
+        -127..=-1 => (UInt256::from_shifted(x >> -n, 0), x << (128 + n) != 0),
+        _ => (UInt256::from_shifted(0, 0), x != 0),
     }
 }
 
 /// `a * b`, rounded to `f`.
-pub fn mul(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
-    use Unpacked::*;
+pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
+    use UnpackedFloat::*;
     match (a, b) {
         (Nan, _) | (_, Nan) | (Inf(_), Zero(_)) | (Zero(_), Inf(_)) => f.canonical_nan(),
-        (Inf(s), o) | (o, Inf(s)) => signed(f, s != is_negative(o), f.infinity()),
-        (Zero(s), o) | (o, Zero(s)) => signed(f, s != is_negative(o), 0),
+        (Inf(s), o) | (o, Inf(s)) => with_sign(f, s != is_negative(o), f.infinity()),
+        (Zero(s), o) | (o, Zero(s)) => with_sign(f, s != is_negative(o), 0),
         (Finite { sign: sa, exp: ea, sig: ma }, Finite { sign: sb, exp: eb, sig: mb }) => {
-            round(f, rnd, sa != sb, ea + eb, u128::from(ma) * u128::from(mb), false)
+            round_and_pack(f, rnd, sa != sb, ea + eb, u128::from(ma) * u128::from(mb), false)
         }
     }
 }
 
 /// Whether the sign is negative.
-pub fn is_negative(x: Unpacked) -> bool {
+pub fn is_negative(x: UnpackedFloat) -> bool {
     match x {
-        Unpacked::Nan => false,
-        Unpacked::Inf(s) | Unpacked::Zero(s) | Unpacked::Finite { sign: s, .. } => s,
+        UnpackedFloat::Nan => false,
+        UnpackedFloat::Inf(s) | UnpackedFloat::Zero(s) | UnpackedFloat::Finite { sign: s, .. } => s,
     }
 }
 
 /// `-x`
-pub fn negate(x: Unpacked) -> Unpacked {
+pub fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
     match x {
-        Unpacked::Nan => x,
-        Unpacked::Inf(s) => Unpacked::Inf(!s),
-        Unpacked::Zero(s) => Unpacked::Zero(!s),
-        Unpacked::Finite { sign, exp, sig } => Unpacked::Finite { sign: !sign, exp, sig },
+        UnpackedFloat::Nan => x,
+        UnpackedFloat::Inf(s) => UnpackedFloat::Inf(!s),
+        UnpackedFloat::Zero(s) => UnpackedFloat::Zero(!s),
+        UnpackedFloat::Finite { sign, exp, sig } => UnpackedFloat::Finite { sign: !sign, exp, sig },
     }
 }
 
 /// `a + b`, rounded to `f`.
-pub fn add(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
+pub fn add_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     // Multiplying by one is exact and keeps the sign of zero.
-    fma(f, rnd, a, Unpacked::Finite { sign: false, exp: -63, sig: 1 << 63 }, b)
+    fma_rounded(f, rnd, a, UnpackedFloat::Finite { sign: false, exp: -63, sig: 1 << 63 }, b)
 }
 
 /// `a * b + c`, rounded once to `f`.
-pub fn fma(f: Format, rnd: Round, a: Unpacked, b: Unpacked, c: Unpacked) -> u64 {
-    use Unpacked::*;
+pub fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat, c: UnpackedFloat) -> u64 {
+    use UnpackedFloat::*;
     let product_sign = is_negative(a) != is_negative(b);
     match (a, b, c) {
         (Nan, _, _) | (_, Nan, _) | (_, _, Nan) | (Inf(_), Zero(_), _) | (Zero(_), Inf(_), _) => f.canonical_nan(),
         (Inf(_), _, Inf(s)) | (_, Inf(_), Inf(s)) if s != product_sign => f.canonical_nan(),
-        (Inf(_), _, _) | (_, Inf(_), _) => signed(f, product_sign, f.infinity()),
-        (_, _, Inf(s)) => signed(f, s, f.infinity()),
-        (Zero(_), _, Zero(s)) | (_, Zero(_), Zero(s)) => signed(f, zero_sign(rnd, product_sign, s), 0),
-        (Zero(_), _, c) | (_, Zero(_), c) => pack(f, rnd, c),
-        (_, _, Zero(_)) => mul(f, rnd, a, b),
+        (Inf(_), _, _) | (_, Inf(_), _) => with_sign(f, product_sign, f.infinity()),
+        (_, _, Inf(s)) => with_sign(f, s, f.infinity()),
+        (Zero(_), _, Zero(s)) | (_, Zero(_), Zero(s)) => with_sign(f, zero_sign(rnd, product_sign, s), 0),
+        (Zero(_), _, c) | (_, Zero(_), c) => pack_rounded(f, rnd, c),
+        (_, _, Zero(_)) => mul_rounded(f, rnd, a, b),
         (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }, Finite { sign, exp, sig }) => {
             let product = (product_sign, ea + eb, u128::from(ma) * u128::from(mb));
-            sum(f, rnd, product, (sign, exp, u128::from(sig)))
+            sum_rounded(f, rnd, product, (sign, exp, u128::from(sig)))
         }
     }
 }
 
 /// The sign of a zero that is the sum of two zeros or of opposite numbers.
-fn zero_sign(rnd: Round, a: bool, b: bool) -> bool {
-    if rnd == Round::Down { a || b } else { a && b }
+fn zero_sign(rnd: RoundMode, a: bool, b: bool) -> bool {
+    if rnd == RoundMode::Down { a || b } else { a && b }
 }
 
 /// The sum of a 127- or 128-bit number `p` and a 64-bit one `c`.
-fn sum(f: Format, rnd: Round, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
+fn sum_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
     // `p` stands at bit 64 of a frame of 256 bits and `c` where it belongs, unless that is too
     // high for the frame; then the frame moves up and the low bits of `p` fall off its end.
     let c_at = 64 + c.1 - p.1;
     let lift = (c_at - 190).max(0);
     let exp = p.1 - 64 + lift;
-    let (pw, p_cut) = place(p.2, 64 - lift);
-    let (cw, c_cut) = place(c.2, c_at - lift);
+    let (pw, p_cut) = scale_to_u256(p.2, 64 - lift);
+    let (cw, c_cut) = scale_to_u256(c.2, c_at - lift);
     if p.0 == c.0 {
         return round_wide(f, rnd, p.0, exp, pw.add(cw), p_cut || c_cut);
     }
     if pw == cw && !p_cut && !c_cut {
-        return signed(f, zero_sign(rnd, p.0, c.0), 0);
+        return with_sign(f, zero_sign(rnd, p.0, c.0), 0);
     }
     let (sign, big, small) = if pw >= cw { (p.0, pw, cw) } else { (c.0, cw, pw) };
     // Only the much smaller number is ever cut; what it lost makes the difference a little less.
     let cut = p_cut || c_cut;
-    let borrow = U256 { high: 0, low: u128::from(cut) };
+    let borrow = UInt256 { high: 0, low: u128::from(cut) };
     round_wide(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
 }
 
-fn round_wide(f: Format, rnd: Round, sign: bool, exp: i32, x: U256, cut: bool) -> u64 {
-    let (sig, shift, lost) = x.leading();
-    round(f, rnd, sign, exp + shift, sig, cut || lost)
+fn round_wide(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: UInt256, cut: bool) -> u64 {
+    let (sig, shift, lost) = x.leading_128();
+    round_and_pack(f, rnd, sign, exp + shift, sig, cut || lost)
 }
 
 /// `a / b`, rounded to `f`.
-pub fn div(f: Format, rnd: Round, a: Unpacked, b: Unpacked) -> u64 {
-    use Unpacked::*;
+pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
+    use UnpackedFloat::*;
     let sign = is_negative(a) != is_negative(b);
     match (a, b) {
         (Nan, _) | (_, Nan) | (Inf(_), Inf(_)) | (Zero(_), Zero(_)) => f.canonical_nan(),
-        (Inf(_), _) | (_, Zero(_)) => signed(f, sign, f.infinity()),
-        (Zero(_), _) | (_, Inf(_)) => signed(f, sign, 0),
+        (Inf(_), _) | (_, Zero(_)) => with_sign(f, sign, f.infinity()),
+        (Zero(_), _) | (_, Inf(_)) => with_sign(f, sign, 0),
         (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }) => {
             let (n, d) = (u128::from(ma) << 64, u128::from(mb));
-            round(f, rnd, sign, ea - 64 - eb, n / d, n % d != 0)
+            round_and_pack(f, rnd, sign, ea - 64 - eb, n / d, n % d != 0)
         }
     }
 }
 
 /// The square root of `a`, rounded to `f`.
-pub fn sqrt(f: Format, rnd: Round, a: Unpacked) -> u64 {
+pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
     match a {
-        Unpacked::Zero(s) => signed(f, s, 0),
-        Unpacked::Inf(false) => f.infinity(),
-        Unpacked::Finite { sign: false, exp, sig } => {
+        UnpackedFloat::Zero(s) => with_sign(f, s, 0),
+        UnpackedFloat::Inf(false) => f.infinity(),
+        UnpackedFloat::Finite { sign: false, exp, sig } => {
             let odd = exp & 1;
             let n = u128::from(sig) << (62 + odd);
             let root = n.isqrt();
-            round(f, rnd, false, (exp - 62 - odd) / 2, root, root * root != n)
+            round_and_pack(f, rnd, false, (exp - 62 - odd) / 2, root, root * root != n)
         }
         _ => f.canonical_nan(),
     }
@@ -364,14 +364,14 @@ pub fn sqrt(f: Format, rnd: Round, a: Unpacked) -> u64 {
 
 /// `x` rounded to an integer, as (negative, magnitude); `None` for a NaN, and the largest
 /// magnitude when it does not fit in 64 bits.
-pub fn to_integer(rnd: Round, x: Unpacked) -> Option<(bool, u128)> {
+pub fn to_integer(rnd: RoundMode, x: UnpackedFloat) -> Option<(bool, u128)> {
     match x {
-        Unpacked::Nan => None,
-        Unpacked::Inf(s) => Some((s, u128::MAX)),
-        Unpacked::Zero(s) => Some((s, 0)),
-        Unpacked::Finite { sign, exp, .. } if exp > 2 => Some((sign, u128::MAX)),
-        Unpacked::Finite { sign, exp, sig } => {
-            let (kept, rest) = split(u128::from(sig), -exp);
+        UnpackedFloat::Nan => None,
+        UnpackedFloat::Inf(s) => Some((s, u128::MAX)),
+        UnpackedFloat::Zero(s) => Some((s, 0)),
+        UnpackedFloat::Finite { sign, exp, .. } if exp > 2 => Some((sign, u128::MAX)),
+        UnpackedFloat::Finite { sign, exp, sig } => {
+            let (kept, rest) = split_shifted_out(u128::from(sig), -exp);
             Some((sign, kept + u128::from(round_up(rnd, sign, kept & 1 != 0, rest, false))))
         }
     }

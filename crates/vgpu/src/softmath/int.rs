@@ -1,12 +1,12 @@
 //! Integer and bit instructions on the bits of one lane.
 //!
 //! Operands come zero-extended from `bits` bits in a `u64`; results are cut to them by the caller's
-//! lane type or here by [`cut`].
+//! lane type or here by [`truncate_bits`].
 
 use rtcg_ptx::ast::{CmpOp, PrmtMode};
 
 /// `value` at `bits` bits, read as signed or not.
-pub fn read(bits: u32, signed: bool, value: u64) -> i128 {
+pub fn extend_bits(bits: u32, signed: bool, value: u64) -> i128 {
     let value = truncate_bits(bits, value);
     let negative = signed && value >> (bits - 1) != 0;
     i128::from(value) - if negative { 1 << bits } else { 0 }
@@ -18,7 +18,7 @@ pub fn truncate_bits(bits: u32, value: u64) -> u64 {
 }
 
 /// The nearest number of `bits` bits, as its bits.
-pub fn clamp(bits: u32, signed: bool, value: i128) -> u64 {
+pub fn clamp_to_width(bits: u32, signed: bool, value: i128) -> u64 {
     let (low, high) =
         if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
     truncate_bits(bits, value.clamp(low, high) as u64)
@@ -26,36 +26,36 @@ pub fn clamp(bits: u32, signed: bool, value: i128) -> u64 {
 
 /// What the hardware's division routine gives: all ones for a zero divisor, wrap-around for the
 /// one overflow.
-pub fn div(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
-    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+pub fn div_bits(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
+    let (x, y) = (extend_bits(bits, signed, a), extend_bits(bits, signed, b));
     if y == 0 { truncate_bits(bits, u64::MAX) } else { truncate_bits(bits, (x / y) as u64) }
 }
 
 /// The remainder; by zero all ones, which is what the hardware's routine gives.
-pub fn rem(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
-    let (x, y) = (read(bits, signed, a), read(bits, signed, b));
+pub fn rem_bits(bits: u32, signed: bool, a: u64, b: u64) -> u64 {
+    let (x, y) = (extend_bits(bits, signed, a), extend_bits(bits, signed, b));
     if y == 0 { truncate_bits(bits, u64::MAX) } else { truncate_bits(bits, (x % y) as u64) }
 }
 
 /// Comparison of integers; `lo ls hi hs` compare unsigned whatever the type.
-pub fn compare(bits: u32, signed: bool, op: CmpOp, a: u64, b: u64) -> bool {
+pub fn compare_ints(bits: u32, signed: bool, op: CmpOp, a: u64, b: u64) -> bool {
     let signed = signed && !matches!(op, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
-    super::arith::ordered(op, read(bits, signed, a).cmp(&read(bits, signed, b)))
+    super::arith::ordering_satisfies(op, extend_bits(bits, signed, a).cmp(&extend_bits(bits, signed, b)))
 }
 
-/// `shl` and `shr`: amounts above the width act as the width.
-pub fn shl(bits: u32, a: u64, n: u32) -> u64 {
+/// `shl_clamped` and `shr_clamped`: amounts above the width act as the width.
+pub fn shl_clamped(bits: u32, a: u64, n: u32) -> u64 {
     if n >= bits { 0 } else { truncate_bits(bits, a << n) }
 }
 
-/// See [`shl`].
-pub fn shr(bits: u32, signed: bool, a: u64, n: u32) -> u64 {
-    truncate_bits(bits, (read(bits, signed, a) >> n.min(bits)) as u64)
+/// See [`shl_clamped`].
+pub fn shr_clamped(bits: u32, signed: bool, a: u64, n: u32) -> u64 {
+    truncate_bits(bits, (extend_bits(bits, signed, a) >> n.min(bits)) as u64)
 }
 
 /// `bfind`: the highest bit that is not a copy of the sign; all ones when there is none.
 pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
-    let x = read(bits, signed, a);
+    let x = extend_bits(bits, signed, a);
     let x = truncate_bits(bits, if x < 0 { !x } else { x } as u64);
     match x {
         0 => u32::MAX,
@@ -65,7 +65,7 @@ pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
 }
 
 /// `n` ones, for `n` up to 64.
-fn ones(n: u32) -> u64 {
+fn low_ones(n: u32) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
@@ -76,9 +76,9 @@ pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
         return 0;
     }
     let inside = len.min(bits.saturating_sub(pos));
-    let field = if inside == 0 { 0 } else { a >> pos & ones(inside) };
+    let field = if inside == 0 { 0 } else { a >> pos & low_ones(inside) };
     let top = (pos + len - 1).min(bits - 1);
-    let fill = if signed && a >> top & 1 != 0 { !ones(inside) } else { 0 };
+    let fill = if signed && a >> top & 1 != 0 { !low_ones(inside) } else { 0 };
     truncate_bits(bits, field | fill)
 }
 
@@ -88,7 +88,7 @@ pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
     if pos >= bits {
         return b;
     }
-    let field = ones(len) << pos;
+    let field = low_ones(len) << pos;
     truncate_bits(bits, a << pos & field | b & !field)
 }
 
@@ -102,7 +102,7 @@ pub fn bmsk(wrap: bool, pos: u32, width: u32) -> u32 {
 /// `szext`: the low `n` bits, sign- or zero-extended.
 pub fn szext(wrap: bool, signed: bool, a: u32, n: u32) -> u32 {
     let n = if wrap { n & 31 } else { n.min(32) };
-    if n == 0 { 0 } else { read(n, signed, u64::from(a)) as u32 }
+    if n == 0 { 0 } else { extend_bits(n, signed, u64::from(a)) as u32 }
 }
 
 /// `shf`: a funnel shift of `hi:lo`.
@@ -148,8 +148,8 @@ pub fn prmt(mode: PrmtMode, a: u32, b: u32, c: u32) -> u32 {
 /// `dp4a`: `c` plus the products of the four bytes.
 pub fn dp4a(a_signed: bool, b_signed: bool, a: u32, b: u32, c: u32) -> u32 {
     (0..4).fold(c, |sum, i| {
-        let x = read(8, a_signed, u64::from(a >> (8 * i)));
-        let y = read(8, b_signed, u64::from(b >> (8 * i)));
+        let x = extend_bits(8, a_signed, u64::from(a >> (8 * i)));
+        let y = extend_bits(8, b_signed, u64::from(b >> (8 * i)));
         sum.wrapping_add((x * y) as u32)
     })
 }
@@ -186,15 +186,15 @@ pub fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
 /// `dp2a`: `c` plus the products of two 16-bit halves and two bytes.
 pub fn dp2a(a_signed: bool, b_signed: bool, hi: bool, a: u32, b: u32, c: u32) -> u32 {
     (0..2).fold(c, |sum, i| {
-        let x = read(16, a_signed, u64::from(a >> (16 * i)));
-        let y = read(8, b_signed, u64::from(b >> (8 * i + if hi { 16 } else { 0 })));
+        let x = extend_bits(16, a_signed, u64::from(a >> (16 * i)));
+        let y = extend_bits(8, b_signed, u64::from(b >> (8 * i + if hi { 16 } else { 0 })));
         sum.wrapping_add((x * y) as u32)
     })
 }
 
 /// The product of the low 24 bits of both: its low word, or bits 16 to 47.
 pub fn mul24(signed: bool, hi: bool, a: u64, b: u64) -> i128 {
-    let product = read(24, signed, a) * read(24, signed, b);
+    let product = extend_bits(24, signed, a) * extend_bits(24, signed, b);
     if hi { product >> 16 } else { product }
 }
 
@@ -204,11 +204,11 @@ pub fn mul_hi(bits: u32, signed: bool, a: u64, b: u64) -> i128 {
     if !signed {
         return ((u128::from(truncate_bits(bits, a)) * u128::from(truncate_bits(bits, b))) >> bits) as i128;
     }
-    (read(bits, signed, a) * read(bits, signed, b)) >> bits
+    (extend_bits(bits, signed, a) * extend_bits(bits, signed, b)) >> bits
 }
 
 /// `c + |a - b|`
 pub fn sad(bits: u32, signed: bool, a: u64, b: u64, c: u64) -> u64 {
-    let d = (read(bits, signed, a) - read(bits, signed, b)).unsigned_abs() as u64;
+    let d = (extend_bits(bits, signed, a) - extend_bits(bits, signed, b)).unsigned_abs() as u64;
     truncate_bits(bits, c.wrapping_add(d))
 }

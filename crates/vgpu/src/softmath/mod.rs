@@ -14,5 +14,5 @@ pub mod matrix;
 pub mod mode;
 pub mod video;
 
-pub use float::{Format, Round};
-pub use mode::Mode;
+pub use float::{FloatFormat, RoundMode};
+pub use mode::FloatMode;

@@ -2,12 +2,12 @@
 
 use rtcg_ptx::ast::{CmpOp, Type, Video, VideoMerge, VideoOp};
 
-const CMPS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
-const MERGES: [VideoMerge; 5] =
+const COMPARISONS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
+const VIDEO_MERGES: [VideoMerge; 5] =
     [VideoMerge::None, VideoMerge::Add, VideoMerge::Min, VideoMerge::Max, VideoMerge::Insert];
 
 /// A video instruction in one word, so that compiled code can pass it as an operand.
-pub fn encode(v: &Video) -> u64 {
+pub fn encode_video(v: &Video) -> u64 {
     let position = |list: &[CmpOp], cmp| list.iter().position(|&c| c == cmp).unwrap_or(0) as u64;
     let (op, extra) = match v.op {
         VideoOp::Add => (0, 0),
@@ -18,20 +18,20 @@ pub fn encode(v: &Video) -> u64 {
         VideoOp::Avg => (5, 0),
         VideoOp::Shl { wrap } => (6, u64::from(wrap)),
         VideoOp::Shr { wrap } => (7, u64::from(wrap)),
-        VideoOp::Set(cmp) => (8, position(&CMPS, cmp)),
+        VideoOp::Set(cmp) => (8, position(&COMPARISONS, cmp)),
         VideoOp::Mad { negate_product, negate_c, plus_one, shift } => {
             let flags = u64::from(negate_product) | u64::from(negate_c) << 1 | u64::from(plus_one) << 2;
             (9, flags | u64::from(shift) << 3)
         }
     };
-    let merge = MERGES.iter().position(|&m| m == v.merge).unwrap_or(0) as u64;
+    let merge = VIDEO_MERGES.iter().position(|&m| m == v.merge).unwrap_or(0) as u64;
     let signs = [v.dty, v.aty, v.bty].iter().enumerate().fold(0, |w, (i, t)| w | u64::from(t.is_signed()) << i);
     let head = op | u64::from(v.lanes) << 4 | signs << 7 | u64::from(v.sat) << 10 | merge << 11 | extra << 14;
     head | u64::from(v.d) << 24 | u64::from(v.a) << 32 | u64::from(v.b) << 48
 }
 
-/// The inverse of [`encode`].
-pub fn decode(word: u64) -> Video {
+/// The inverse of [`encode_video`].
+pub fn decode_video(word: u64) -> Video {
     let field = |at: u32, bits: u32| word >> at & ((1 << bits) - 1);
     let ty = |i: u32| if field(7 + i, 1) != 0 { Type::S32 } else { Type::U32 };
     let extra = field(14, 10);
@@ -44,7 +44,7 @@ pub fn decode(word: u64) -> Video {
         5 => VideoOp::Avg,
         6 => VideoOp::Shl { wrap: extra != 0 },
         7 => VideoOp::Shr { wrap: extra != 0 },
-        8 => VideoOp::Set(CMPS[extra as usize % 6]),
+        8 => VideoOp::Set(COMPARISONS[extra as usize % 6]),
         _ => VideoOp::Mad {
             negate_product: extra & 1 != 0,
             negate_c: extra & 2 != 0,
@@ -59,7 +59,7 @@ pub fn decode(word: u64) -> Video {
         aty: ty(1),
         bty: ty(2),
         sat: field(10, 1) != 0,
-        merge: MERGES[field(11, 3) as usize % 5],
+        merge: VIDEO_MERGES[field(11, 3) as usize % 5],
         d: field(24, 8) as u8,
         a: field(32, 16) as u16,
         b: field(48, 16) as u16,
@@ -67,13 +67,13 @@ pub fn decode(word: u64) -> Video {
 }
 
 /// `bits` bits of `word` from `at` on, extended.
-fn read(word: u64, at: u32, bits: u32, signed: bool) -> i64 {
+fn extract_field(word: u64, at: u32, bits: u32, signed: bool) -> i64 {
     let up = (word << (64 - bits - at)) as i64;
     if signed { up >> (64 - bits) } else { (up as u64 >> (64 - bits)) as i64 }
 }
 
 /// Place and size of a part of a word.
-fn place(part: u16) -> (u32, u32) {
+fn field_of_part(part: u16) -> (u32, u32) {
     match part {
         1..=4 => (8 * u32::from(part - 1), 8),
         5 | 6 => (16 * u32::from(part - 5), 16),
@@ -81,11 +81,11 @@ fn place(part: u16) -> (u32, u32) {
     }
 }
 
-fn clamp(x: i64, bits: u32, signed: bool) -> i64 {
+fn clamp_to_width(x: i64, bits: u32, signed: bool) -> i64 {
     if signed { x.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { x.clamp(0, (1 << bits) - 1) }
 }
 
-fn compute(op: VideoOp, a: i64, b: i64) -> i64 {
+fn video_operation(op: VideoOp, a: i64, b: i64) -> i64 {
     match op {
         VideoOp::Add => a + b,
         VideoOp::Sub => a - b,
@@ -112,22 +112,22 @@ fn compute(op: VideoOp, a: i64, b: i64) -> i64 {
 }
 
 /// The result of `v` for three words.
-pub fn execute(v: &Video, a: u32, b: u32, c: u32) -> u32 {
+pub fn execute_video(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     match v.op {
         VideoOp::Mad { .. } => multiply_add(v, a, b, c),
-        _ if v.lanes == 1 => scalar(v, a, b, c),
-        _ => simd(v, a, b, c),
+        _ if v.lanes == 1 => execute_scalar(v, a, b, c),
+        _ => execute_simd(v, a, b, c),
     }
 }
 
-fn scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
-    let (a_place, b_place, d_place) = (place(v.a), place(v.b), place(v.d.into()));
-    let x = read(a.into(), a_place.0, a_place.1, v.aty.is_signed());
-    let y = read(b.into(), b_place.0, b_place.1, v.bty.is_signed());
+fn execute_scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
+    let (a_place, b_place, d_place) = (field_of_part(v.a), field_of_part(v.b), field_of_part(v.d.into()));
+    let x = extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed());
+    let y = extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed());
     let signed = v.dty.is_signed();
-    let mut t = compute(v.op, x, y);
+    let mut t = video_operation(v.op, x, y);
     if v.sat {
-        t = clamp(t, d_place.1, signed);
+        t = clamp_to_width(t, d_place.1, signed);
     }
     let word = t as u32;
     let smaller = if signed { (word as i32) < c as i32 } else { word < c };
@@ -155,16 +155,16 @@ fn scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     }
 }
 
-fn simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
+fn execute_simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let bits = 32 / u32::from(v.lanes.max(1));
     let both = u64::from(a) | u64::from(b) << 32;
     let mut sum = c;
     let mut word = 0;
     for i in 0..u32::from(v.lanes) {
-        let element = |list: u16, signed| read(both, u32::from(list >> (4 * i) & 15) * bits, bits, signed);
-        let mut t = compute(v.op, element(v.a, v.aty.is_signed()), element(v.b, v.bty.is_signed()));
+        let element = |list: u16, signed| extract_field(both, u32::from(list >> (4 * i) & 15) * bits, bits, signed);
+        let mut t = video_operation(v.op, element(v.a, v.aty.is_signed()), element(v.b, v.bty.is_signed()));
         if v.sat {
-            t = clamp(t, bits, v.dty.is_signed());
+            t = clamp_to_width(t, bits, v.dty.is_signed());
         }
         let written = v.d >> i & 1 != 0;
         if written {
@@ -178,10 +178,10 @@ fn simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
 
 fn multiply_add(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
-    let (a_place, b_place) = (place(v.a), place(v.b));
+    let (a_place, b_place) = (field_of_part(v.a), field_of_part(v.b));
     let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
-    let x = i128::from(read(a.into(), a_place.0, a_place.1, v.aty.is_signed()));
-    let y = i128::from(read(b.into(), b_place.0, b_place.1, v.bty.is_signed()));
+    let x = i128::from(extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed()));
+    let y = i128::from(extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed()));
     let product = if negate_product { -(x * y) } else { x * y };
     let c = if signed { i128::from(c as i32) } else { i128::from(c) };
     let c = if negate_c { -c } else { c };

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Operation, Queue, Stream, StreamPoint, Work, in_host_call};
+use super::{OperationQueue, OperationWork, Stream, StreamOperation, StreamPoint, in_host_call};
 use crate::schedule::{self, Schedule};
 
 /// Streams whose queues may hold something, in the order in which they got it.
-static PENDING: Mutex<Vec<Arc<Stream>>> = Mutex::new(Vec::new());
+static PENDING_STREAMS: Mutex<Vec<Arc<Stream>>> = Mutex::new(Vec::new());
 /// Held by the thread that runs an operation.
 static RUN_LOCK: Mutex<()> = Mutex::new(());
 /// Somebody looks after operations that nobody waits for.
@@ -25,55 +25,55 @@ static RUN_NOW: AtomicBool = AtomicBool::new(false);
 static ACTIVITY: AtomicU64 = AtomicU64::new(0);
 /// Operations that no thread waits for run after this time without any call.
 const UNATTENDED_DELAY: Duration = Duration::from_millis(1500);
-const TICK: Duration = Duration::from_millis(20);
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
 /// Streams with waiting operations that are kept at most.
 const MAX_PENDING_STREAMS: usize = 64;
 
 /// Whether operations run in a random order.
-pub(super) fn is_on() -> bool {
-    matches!(schedule::current(), Schedule::Chaos(_))
+pub(super) fn is_chaos_on() -> bool {
+    matches!(schedule::current_schedule(), Schedule::Chaos(_))
 }
 
-fn pending() -> MutexGuard<'static, Vec<Arc<Stream>>> {
-    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+fn pending_streams() -> MutexGuard<'static, Vec<Arc<Stream>>> {
+    PENDING_STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes note of a stream with a new operation, and runs some that may run.
-pub(super) fn submitted(stream: &Arc<Stream>) {
-    let mut list = pending();
+pub(super) fn note_submission(stream: &Arc<Stream>) {
+    let mut list = pending_streams();
     if !list.iter().any(|s| s.id == stream.id) {
         list.push(stream.clone());
     }
     let n = list.len();
     drop(list);
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
-    watch();
+    start_watcher();
     if in_host_call() {
         return;
     }
-    let steps = if n > MAX_PENDING_STREAMS { n } else { schedule::choose(4).saturating_sub(1) };
+    let steps = if n > MAX_PENDING_STREAMS { n } else { schedule::random_choice(4).saturating_sub(1) };
     (0..steps).all(|_| run_one());
 }
 
 /// One step for a program that asks again and again whether something is done.
 pub(crate) fn run_one_on_query() {
-    if is_on() && !in_host_call() {
+    if is_chaos_on() && !in_host_call() {
         run_one();
     }
 }
 
 /// Runs all that waits, before another order begins.
-pub(crate) fn finish() {
+pub(crate) fn run_all_pending() {
     while run_one() {}
 }
 
 /// Has what waits run at once, on another thread.
 pub(super) fn run_pending_now() {
     RUN_NOW.store(true, Ordering::Release);
-    watch();
+    start_watcher();
 }
 
-fn is_ready(queue: &Queue) -> bool {
+fn is_ready(queue: &OperationQueue) -> bool {
     !queue.has_worker && queue.operations.front().is_some_and(|op| op.fences.iter().all(StreamPoint::is_reached))
 }
 
@@ -82,28 +82,28 @@ pub(super) fn run_one() -> bool {
     let Ok(_turn) = RUN_LOCK.try_lock() else { return false };
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
     let streams: Vec<Arc<Stream>> = {
-        let mut list = pending();
-        list.retain(|s| !s.queue().operations.is_empty());
-        list.iter().filter(|s| is_ready(&s.queue())).cloned().collect()
+        let mut list = pending_streams();
+        list.retain(|s| !s.locked_queue().operations.is_empty());
+        list.iter().filter(|s| is_ready(&s.locked_queue())).cloned().collect()
     };
     if streams.is_empty() {
         return false;
     }
-    let stream = &streams[schedule::choose(streams.len())];
-    let mut queue = stream.queue();
+    let stream = &streams[schedule::random_choice(streams.len())];
+    let mut queue = stream.locked_queue();
     if !is_ready(&queue) {
         return true;
     }
     let Some(operation) = queue.operations.pop_front() else { return true };
     queue.has_worker = true;
     drop(queue);
-    run(stream, operation);
-    stream.queue().has_worker = false;
+    run_operation(stream, operation);
+    stream.locked_queue().has_worker = false;
     true
 }
 
-fn run(stream: &Arc<Stream>, operation: Operation) {
-    if !matches!(operation.work, Work::Host(_)) {
+fn run_operation(stream: &Arc<Stream>, operation: StreamOperation) {
+    if !matches!(operation.work, OperationWork::Host(_)) {
         return stream.run_operation(operation);
     }
     // Functions of the program run on a thread of ours, as always.
@@ -116,7 +116,7 @@ fn run(stream: &Arc<Stream>, operation: Operation) {
 }
 
 /// Starts the thread that runs operations that no thread waits for.
-fn watch() {
+fn start_watcher() {
     if HAS_WATCHER.swap(true, Ordering::AcqRel) {
         return;
     }
@@ -124,21 +124,21 @@ fn watch() {
         crate::exec::mark_internal_thread();
         let (mut seen, mut since) = (0, Instant::now());
         loop {
-            std::thread::sleep(TICK);
+            std::thread::sleep(WATCH_INTERVAL);
             let now = ACTIVITY.load(Ordering::Relaxed);
             if now != seen {
                 (seen, since) = (now, Instant::now());
             }
             if RUN_NOW.swap(false, Ordering::AcqRel) || since.elapsed() > UNATTENDED_DELAY {
-                finish();
-                if pending().is_empty() {
+                run_all_pending();
+                if pending_streams().is_empty() {
                     break;
                 }
             }
         }
         HAS_WATCHER.store(false, Ordering::Release);
-        if !pending().is_empty() {
-            watch();
+        if !pending_streams().is_empty() {
+            start_watcher();
         }
     });
     if started.is_err() {

@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use crate::context::Context;
-use crate::error::{Code, Error, Res};
-use crate::event::Record;
+use crate::error::{Error, Res, ResultCode};
+use crate::event::PassedRecord;
 use crate::exec;
-use crate::graph::capture::Captured;
+use crate::graph::capture::StreamCapture;
 
 /// How a stream relates to the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StreamKind {
     /// The legacy default stream itself.
     Legacy,
     /// Waits for it and is waited for.
@@ -46,22 +46,22 @@ pub(crate) struct Stream {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// Relation to the legacy default stream.
-    pub(crate) kind: Kind,
+    pub(crate) kind: StreamKind,
     /// As given at creation, clamped; reported, without effect on scheduling.
     pub(crate) priority: i32,
     /// Whether `capture` is set.
     pub(crate) capturing: AtomicBool,
     /// What is submitted becomes nodes of a graph meanwhile.
-    pub(crate) capture: Mutex<Option<Captured>>,
-    queue: Mutex<Queue>,
+    pub(crate) capture: Mutex<Option<StreamCapture>>,
+    queue: Mutex<OperationQueue>,
     progress: Condvar,
     submitted: AtomicU64,
     completed: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    operations: VecDeque<Operation>,
+struct OperationQueue {
+    operations: VecDeque<StreamOperation>,
     /// A thread has claimed the queue and runs its operations (or one that never was in it).
     has_worker: bool,
     /// A runner thread has been asked for.
@@ -80,31 +80,31 @@ pub(crate) struct StreamPoint {
 /// Fences of one operation.
 pub(crate) type StreamPoints = SmallVec<[StreamPoint; 2]>;
 
-struct Operation {
+struct StreamOperation {
     number: u64,
     fences: StreamPoints,
     ctx: Arc<Context>,
     /// How often the context had been interrupted when this was submitted.
     generation: u64,
-    work: Work,
+    work: OperationWork,
 }
 
-impl std::fmt::Debug for Operation {
+impl std::fmt::Debug for StreamOperation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Operation").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-impl Operation {
+impl StreamOperation {
     /// Waits for what comes before it in other streams.
-    fn await_fences(&self) {
+    fn wait_for_stream_points(&self) {
         // An interrupted wait is met again, and dealt with, where the operation runs.
-        let _ = self.fences.iter().try_for_each(|f| f.wait(&self.ctx, self.generation));
+        let _ = self.fences.iter().try_for_each(|f| f.wait_reached(&self.ctx, self.generation));
     }
 }
 
 /// What an operation does when it reaches the head of the stream.
-pub(crate) enum Work {
+pub(crate) enum OperationWork {
     /// Device work; skipped once the context has failed, and a failure of it fails the context.
     Device(Box<dyn FnOnce() -> Res + Send>),
     /// Giving something back; done whatever has become of the context.
@@ -113,13 +113,13 @@ pub(crate) enum Work {
     /// process, and is told what became of the work before it.
     Host(Box<dyn FnOnce(Res) + Send>),
     /// The time is to be written down.
-    Record(Arc<Record>),
+    Record(Arc<PassedRecord>),
     /// Nothing but its fences.
     Wait,
 }
 
 thread_local! {
-    static RUNNING: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    static RUNNING_OPERATION: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     static IN_HOST_CALL: Cell<bool> = const { Cell::new(false) };
     static DRAIN_DEPTH: Cell<u32> = const { Cell::new(0) };
 }
@@ -134,13 +134,13 @@ pub(crate) fn in_host_call() -> bool {
 }
 
 /// Context and stream whose operation the calling thread runs, or ran last.
-pub(crate) fn running() -> (u64, u64) {
-    RUNNING.get()
+pub(crate) fn running_operation() -> (u64, u64) {
+    RUNNING_OPERATION.get()
 }
 
 impl Stream {
     /// A new idle stream.
-    pub(crate) fn new(ctx: Weak<Context>, ctx_id: u64, kind: Kind, priority: i32) -> Arc<Stream> {
+    pub(crate) fn new(ctx: Weak<Context>, ctx_id: u64, kind: StreamKind, priority: i32) -> Arc<Stream> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new(Stream {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -163,63 +163,68 @@ impl Stream {
     }
 
     /// The point in the order after everything submitted so far.
-    pub(crate) fn fence(self: &Arc<Self>) -> StreamPoint {
+    pub(crate) fn end_point(self: &Arc<Self>) -> StreamPoint {
         StreamPoint { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
     }
 
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
     pub(crate) fn try_run_inline<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<InlineClaim<'a>> {
-        if chaos::is_on() {
+        if chaos::is_chaos_on() {
             return None;
         }
-        let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
-        let mut queue = self.queue();
+        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.legacy_order());
+        let mut queue = self.locked_queue();
         if queue.has_worker || !queue.operations.is_empty() {
             return None;
         }
         if let Some(mut order) = order {
-            if !order.fences_for(self).iter().all(StreamPoint::is_reached) {
+            if !order.stream_points_before(self).iter().all(StreamPoint::is_reached) {
                 return None;
             }
-            order.note_busy(self);
+            order.note_busy_stream(self);
         }
         queue.has_worker = true;
-        RUNNING.set((self.ctx_id, self.id));
+        RUNNING_OPERATION.set((self.ctx_id, self.id));
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
         Some(InlineClaim { stream: self, number })
     }
 
     /// Appends an operation; it runs after everything submitted to this stream before, after what
     /// the legacy default stream's rules ask for, and after `fences`.
-    pub(crate) fn submit(self: &Arc<Self>, ctx: &Arc<Context>, mut fences: StreamPoints, work: Work) -> StreamPoint {
-        let order = (self.kind != Kind::NonBlocking).then(|| ctx.order());
-        let mut queue = self.queue();
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        ctx: &Arc<Context>,
+        mut fences: StreamPoints,
+        work: OperationWork,
+    ) -> StreamPoint {
+        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.legacy_order());
+        let mut queue = self.locked_queue();
         if let Some(mut order) = order {
-            fences.extend(order.fences_for(self));
-            order.note_busy(self);
+            fences.extend(order.stream_points_before(self));
+            order.note_busy_stream(self);
         }
         fences.retain(|f| !f.is_reached());
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
-        queue.operations.push_back(Operation {
+        queue.operations.push_back(StreamOperation {
             number,
             fences,
             ctx: ctx.clone(),
-            generation: ctx.cancel.generation(),
+            generation: ctx.cancel.interrupt_generation(),
             work,
         });
-        if chaos::is_on() {
+        if chaos::is_chaos_on() {
             drop(queue);
-            chaos::submitted(self);
+            chaos::note_submission(self);
             return StreamPoint { stream: self.clone(), number };
         }
         // In a fixed order an operation ends before the next one is submitted.
-        let at_once = crate::schedule::current().is_ordered() && !in_host_call();
+        let at_once = crate::schedule::current_schedule().is_ordered() && !in_host_call();
         self.schedule_runner_if_needed(queue);
         let fence = StreamPoint { stream: self.clone(), number };
         if at_once {
             // An interrupted wait is the next call's matter.
-            let _ = fence.wait(ctx, ctx.cancel.generation());
+            let _ = fence.wait_reached(ctx, ctx.cancel.interrupt_generation());
         }
         fence
     }
@@ -238,7 +243,7 @@ impl Stream {
                 ctx.poison(e);
             }),
             None => {
-                self.submit(ctx, StreamPoints::new(), Work::Device(Box::new(work)));
+                self.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
                 Ok(())
             }
         }
@@ -260,8 +265,8 @@ impl Stream {
         let begun = Arc::new(AtomicBool::new(false));
         let first = begun.clone();
         let work = move || if first.swap(true, Ordering::AcqRel) { Ok(()) } else { work() };
-        let fence = self.submit(ctx, StreamPoints::new(), Work::Device(Box::new(work)));
-        let waited = ctx.wait_for_all([fence.clone()]);
+        let fence = self.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+        let waited = ctx.wait_for_all_streams([fence.clone()]);
         if waited.is_err() && begun.swap(true, Ordering::AcqRel) {
             fence.wait_without_draining(None);
         }
@@ -269,18 +274,19 @@ impl Stream {
         ctx.wait_result()
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn locked_queue(&self) -> MutexGuard<'_, OperationQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ensures that a thread runs the queue's operations. Consumes the lock so that no thread is woken
     /// under it.
-    fn schedule_runner_if_needed(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+    fn schedule_runner_if_needed(self: &Arc<Self>, mut queue: MutexGuard<'_, OperationQueue>) {
         if queue.has_worker || queue.scheduled || queue.operations.is_empty() {
             return;
         }
-        let is_call =
-            |op: &mut Operation| matches!(op.work, Work::Host(_)) && op.fences.iter().all(StreamPoint::is_reached);
+        let is_call = |op: &mut StreamOperation| {
+            matches!(op.work, OperationWork::Host(_)) && op.fences.iter().all(StreamPoint::is_reached)
+        };
         if let Some(operation) = queue.operations.pop_front_if(is_call) {
             queue.has_worker = true;
             drop(queue);
@@ -288,12 +294,12 @@ impl Stream {
         }
         queue.scheduled = true;
         drop(queue);
-        runner::schedule(self.clone());
+        runner::schedule_stream(self.clone());
     }
 
     /// Works the queue off on a runner thread.
     fn run_queue(self: &Arc<Self>) {
-        let mut queue = self.queue();
+        let mut queue = self.locked_queue();
         queue.scheduled = false;
         if queue.has_worker {
             // Whoever has claimed the queue looks after the rest when he is done.
@@ -302,21 +308,21 @@ impl Stream {
         queue.has_worker = true;
         while let Some(operation) = queue.operations.pop_front() {
             drop(queue);
-            if matches!(operation.work, Work::Host(_)) {
+            if matches!(operation.work, OperationWork::Host(_)) {
                 // The stream stays claimed until the function has run.
-                operation.await_fences();
+                operation.wait_for_stream_points();
                 return runner::call_host(self.clone(), operation);
             }
             self.run_operation(operation);
-            queue = self.queue();
+            queue = self.locked_queue();
         }
         queue.has_worker = false;
     }
 
     /// Runs a host function on the thread for them; what follows in the queue is a runner's.
-    fn run_host_operation(self: &Arc<Self>, operation: Operation) {
+    fn run_host_operation(self: &Arc<Self>, operation: StreamOperation) {
         self.run_operation(operation);
-        let mut queue = self.queue();
+        let mut queue = self.locked_queue();
         queue.has_worker = false;
         self.schedule_runner_if_needed(queue);
     }
@@ -326,45 +332,49 @@ impl Stream {
     fn drain_queue_until<'a>(
         self: &'a Arc<Self>,
         number: u64,
-        mut queue: MutexGuard<'a, Queue>,
-    ) -> MutexGuard<'a, Queue> {
+        mut queue: MutexGuard<'a, OperationQueue>,
+    ) -> MutexGuard<'a, OperationQueue> {
         queue.has_worker = true;
-        while queue.operations.front().is_some_and(|op| op.number <= number && !matches!(op.work, Work::Host(_))) {
+        while queue
+            .operations
+            .front()
+            .is_some_and(|op| op.number <= number && !matches!(op.work, OperationWork::Host(_)))
+        {
             let Some(operation) = queue.operations.pop_front() else { break };
             drop(queue);
             self.run_operation(operation);
-            queue = self.queue();
+            queue = self.locked_queue();
         }
         queue.has_worker = false;
         queue
     }
 
-    fn run_operation(self: &Arc<Self>, operation: Operation) {
-        RUNNING.set((self.ctx_id, self.id));
-        let Operation { number, fences, ctx, generation, work } = operation;
-        let waited = fences.iter().try_for_each(|f| f.wait(&ctx, generation));
+    fn run_operation(self: &Arc<Self>, operation: StreamOperation) {
+        RUNNING_OPERATION.set((self.ctx_id, self.id));
+        let StreamOperation { number, fences, ctx, generation, work } = operation;
+        let waited = fences.iter().try_for_each(|f| f.wait_reached(&ctx, generation));
         match work {
-            Work::Device(_) if waited.is_err() || is_dropped(&ctx, generation) => {}
-            Work::Device(work) => run_device_work(&ctx, generation, work),
-            Work::CleanUp(work) => {
-                if let Err(error) = crate::api::catch(work) {
-                    ctx.fail(&error);
+            OperationWork::Device(_) if waited.is_err() || is_interrupted_generation(&ctx, generation) => {}
+            OperationWork::Device(work) => run_device_work(&ctx, generation, work),
+            OperationWork::CleanUp(work) => {
+                if let Err(error) = crate::api::catch_panic(work) {
+                    ctx.note_failure(&error);
                 }
             }
-            Work::Host(call) => run_host_call(&ctx, generation, call),
-            Work::Record(record) => record.finish(),
-            Work::Wait => {}
+            OperationWork::Host(call) => run_host_call(&ctx, generation, call),
+            OperationWork::Record(record) => record.mark_passed(),
+            OperationWork::Wait => {}
         }
-        self.complete(number);
+        self.complete_operation(number);
     }
 
-    fn complete(&self, number: u64) {
-        let queue = self.queue();
+    fn complete_operation(&self, number: u64) {
+        let queue = self.locked_queue();
         self.note_completed(number, &queue);
     }
 
     /// The lock keeps a waiting thread from missing the news.
-    fn note_completed(&self, number: u64, queue: &MutexGuard<'_, Queue>) {
+    fn note_completed(&self, number: u64, queue: &MutexGuard<'_, OperationQueue>) {
         self.completed.store(number, Ordering::Release);
         if queue.n_waiting > 0 {
             self.progress.notify_all();
@@ -376,22 +386,22 @@ impl Stream {
         if self.completed.load(Ordering::Acquire) >= number {
             return Ok(());
         }
-        let mut queue = self.queue();
+        let mut queue = self.locked_queue();
         while self.completed.load(Ordering::Acquire) < number {
-            if is_dropped(ctx, generation) {
-                return Err(interrupted());
+            if is_interrupted_generation(ctx, generation) {
+                return Err(interruption_error());
             }
-            if chaos::is_on() {
+            if chaos::is_chaos_on() {
                 drop(queue);
                 let ran = chaos::run_one();
-                queue = self.queue();
+                queue = self.locked_queue();
                 if ran {
                     continue;
                 }
             }
-            let can_help = !chaos::is_on()
+            let can_help = !chaos::is_chaos_on()
                 && !queue.has_worker
-                && queue.operations.front().is_some_and(|op| !matches!(op.work, Work::Host(_)));
+                && queue.operations.front().is_some_and(|op| !matches!(op.work, OperationWork::Host(_)));
             let depth = DRAIN_DEPTH.try_with(Cell::get).unwrap_or(MAX_DRAIN_DEPTH);
             if can_help && depth < MAX_DRAIN_DEPTH {
                 DRAIN_DEPTH.set(depth + 1);
@@ -399,24 +409,28 @@ impl Stream {
                 DRAIN_DEPTH.set(depth);
                 // What is left belongs to a runner; the one asked for may have come and gone.
                 self.schedule_runner_if_needed(queue);
-                queue = self.queue();
+                queue = self.locked_queue();
                 continue;
             }
-            queue = self.pause(queue, exec::TICK);
+            queue = self.wait_for_progress(queue, exec::CHECK_INTERVAL);
             if self.completed.load(Ordering::Acquire) < number && exec::can_check_interrupt() {
                 drop(queue);
-                if exec::is_requested() {
+                if exec::is_interrupt_requested() {
                     ctx.interrupt();
                 }
-                queue = self.queue();
+                queue = self.locked_queue();
             }
         }
         // Dropped work counts as completed.
-        if is_dropped(ctx, generation) { Err(interrupted()) } else { Ok(()) }
+        if is_interrupted_generation(ctx, generation) { Err(interruption_error()) } else { Ok(()) }
     }
 
     /// Waits for progress for at most `time`.
-    fn pause<'a>(&'a self, mut queue: MutexGuard<'a, Queue>, time: Duration) -> MutexGuard<'a, Queue> {
+    fn wait_for_progress<'a>(
+        &'a self,
+        mut queue: MutexGuard<'a, OperationQueue>,
+        time: Duration,
+    ) -> MutexGuard<'a, OperationQueue> {
         queue.n_waiting += 1;
         queue = self.progress.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner).0;
         queue.n_waiting -= 1;
@@ -425,39 +439,40 @@ impl Stream {
 }
 
 /// Whether what was submitted to the context in its generation `generation` is not to be done any more.
-pub(crate) fn is_dropped(ctx: &Context, generation: u64) -> bool {
-    ctx.cancel.generation() != generation || ctx.cancel.is_cancelled()
+pub(crate) fn is_interrupted_generation(ctx: &Context, generation: u64) -> bool {
+    ctx.cancel.interrupt_generation() != generation || ctx.cancel.is_cancelled()
 }
 
 /// The error of what is not done because of an interruption.
-pub(crate) fn interrupted() -> Error {
+pub(crate) fn interruption_error() -> Error {
     let detail = "interrupted: the running kernels of the context were stopped and its queued work was dropped";
-    Error { transient: true, ..Code::LAUNCH_TIMEOUT.because(detail) }
+    Error { transient: true, ..ResultCode::LAUNCH_TIMEOUT.with_detail(detail) }
 }
 
 fn run_device_work(ctx: &Context, generation: u64, work: Box<dyn FnOnce() -> Res + Send>) {
     if ctx.is_poisoned() {
         return;
     }
-    let outcome = crate::api::catch(work);
+    let outcome = crate::api::catch_panic(work);
     // Whoever interrupted the work knows, and whoever waits for it is told by the wait.
-    if let Err(error) =
-        outcome.or_else(|e| if e.transient && ctx.cancel.generation() != generation { Ok(()) } else { Err(e) })
+    if let Err(error) = outcome
+        .or_else(|e| if e.transient && ctx.cancel.interrupt_generation() != generation { Ok(()) } else { Err(e) })
     {
-        ctx.fail(&error);
+        ctx.note_failure(&error);
     }
 }
 
 fn run_host_call(ctx: &Context, generation: u64, call: Box<dyn FnOnce(Res) + Send>) {
-    let before = if is_dropped(ctx, generation) { Err(interrupted()) } else { ctx.check_not_poisoned() };
+    let before =
+        if is_interrupted_generation(ctx, generation) { Err(interruption_error()) } else { ctx.check_not_poisoned() };
     IN_HOST_CALL.set(true);
-    let outcome = crate::api::catch(|| {
+    let outcome = crate::api::catch_panic(|| {
         call(before);
         Ok(())
     });
     IN_HOST_CALL.set(false);
     if let Err(error) = outcome {
-        ctx.fail(&error);
+        ctx.note_failure(&error);
     }
 }
 
@@ -469,22 +484,22 @@ impl StreamPoint {
 
     /// Waits on behalf of `ctx` until the point has been passed; fails when the context is
     /// interrupted or destroyed meanwhile (since its generation `generation`).
-    pub(crate) fn wait(&self, ctx: &Context, generation: u64) -> Res {
+    pub(crate) fn wait_reached(&self, ctx: &Context, generation: u64) -> Res {
         self.stream.wait_for(self.number, ctx, generation)
     }
 
     /// Waits without working the queue off, and whatever becomes of the context. Whether the point
     /// was passed before the deadline.
     pub(crate) fn wait_without_draining(&self, deadline: Option<Instant>) -> bool {
-        if chaos::is_on() {
+        if chaos::is_chaos_on() {
             chaos::run_pending_now();
         }
-        let mut queue = self.stream.queue();
+        let mut queue = self.stream.locked_queue();
         while !self.is_reached() {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return false;
             }
-            queue = self.stream.pause(queue, exec::TICK);
+            queue = self.stream.wait_for_progress(queue, exec::CHECK_INTERVAL);
         }
         true
     }
@@ -505,7 +520,7 @@ pub(crate) struct InlineClaim<'a> {
 
 impl Drop for InlineClaim<'_> {
     fn drop(&mut self) {
-        let mut queue = self.stream.queue();
+        let mut queue = self.stream.locked_queue();
         self.stream.note_completed(self.number, &queue);
         queue.has_worker = false;
         self.stream.schedule_runner_if_needed(queue);
@@ -521,15 +536,15 @@ pub(crate) struct LegacyOrder {
 
 impl LegacyOrder {
     /// What a new operation of `stream` waits for because of the legacy default stream.
-    fn fences_for(&mut self, stream: &Arc<Stream>) -> StreamPoints {
+    fn stream_points_before(&mut self, stream: &Arc<Stream>) -> StreamPoints {
         let wanted = |other: &&Arc<Stream>| {
-            let related = stream.kind == Kind::Legacy || other.kind == Kind::Legacy;
+            let related = stream.kind == StreamKind::Legacy || other.kind == StreamKind::Legacy;
             related && other.id != stream.id && !other.is_idle()
         };
-        self.busy.iter().filter(wanted).map(Stream::fence).collect()
+        self.busy.iter().filter(wanted).map(Stream::end_point).collect()
     }
 
-    fn note_busy(&mut self, stream: &Arc<Stream>) {
+    fn note_busy_stream(&mut self, stream: &Arc<Stream>) {
         if self.busy.len() > 8 {
             self.busy.retain(|s| !s.is_idle());
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Operation, Stream};
+use super::{Stream, StreamOperation};
 
 #[derive(Debug)]
 struct RunQueue {
@@ -23,7 +23,7 @@ const IDLE_TIME: Duration = Duration::from_secs(20);
 const STACK_BYTES: usize = 1 << 20;
 
 /// Has the stream's queue worked off by a runner thread.
-pub(super) fn schedule(stream: Arc<Stream>) {
+pub(super) fn schedule_stream(stream: Arc<Stream>) {
     let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     waiting.streams.push_back(stream);
     if waiting.n_idle >= waiting.streams.len() {
@@ -32,10 +32,10 @@ pub(super) fn schedule(stream: Arc<Stream>) {
         return;
     }
     drop(waiting);
-    let started = std::thread::Builder::new().name("rtcg-stream".into()).stack_size(STACK_BYTES).spawn(run);
+    let started = std::thread::Builder::new().name("rtcg-stream".into()).stack_size(STACK_BYTES).spawn(runner_loop);
     if started.is_err() {
         // No thread can be had: work one queue off here. Late is better than never.
-        if let Some(stream) = take(Duration::ZERO) {
+        if let Some(stream) = take_stream(Duration::ZERO) {
             stream.run_queue();
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn schedule(stream: Arc<Stream>) {
 
 /// Host functions that are ready to run.
 struct HostCallQueue {
-    waiting: VecDeque<(Arc<Stream>, Operation)>,
+    waiting: VecDeque<(Arc<Stream>, StreamOperation)>,
     has_thread: bool,
 }
 
@@ -51,7 +51,7 @@ static HOST_CALLS: Mutex<HostCallQueue> = Mutex::new(HostCallQueue { waiting: Ve
 static CALL_AVAILABLE: Condvar = Condvar::new();
 
 /// Has a host function run on the thread for them. The stream is claimed until then.
-pub(super) fn call_host(stream: Arc<Stream>, operation: Operation) {
+pub(super) fn call_host(stream: Arc<Stream>, operation: StreamOperation) {
     let mut calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     calls.waiting.push_back((stream, operation));
     if calls.has_thread {
@@ -79,7 +79,7 @@ fn run_calls(idle_timeout: Duration) {
 }
 
 /// The next host function; `None`, and no thread for them any more, when there was none for `idle_timeout`.
-fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, Operation)> {
+fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperation)> {
     let calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = CALL_AVAILABLE.wait_timeout_while(calls, idle_timeout, |calls| calls.waiting.is_empty());
     let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
@@ -88,15 +88,15 @@ fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, Operation)> {
     next
 }
 
-fn run() {
+fn runner_loop() {
     crate::exec::mark_internal_thread();
-    while let Some(stream) = take(IDLE_TIME) {
+    while let Some(stream) = take_stream(IDLE_TIME) {
         stream.run_queue();
     }
 }
 
 /// The next stream with work, or `None` when there was none for `idle_timeout`.
-fn take(idle_timeout: Duration) -> Option<Arc<Stream>> {
+fn take_stream(idle_timeout: Duration) -> Option<Arc<Stream>> {
     let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     if waiting.streams.is_empty() && !idle_timeout.is_zero() {
         waiting.n_idle += 1;

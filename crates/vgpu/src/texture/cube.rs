@@ -4,7 +4,7 @@
 //! before x. The zero vector (and one with a NaN) means the middle of a face.
 
 /// The face that a direction points at, and where, both from 0 to 1.
-pub fn face(d: [f32; 3]) -> (u32, [f64; 2]) {
+pub fn face_of_direction(d: [f32; 3]) -> (u32, [f64; 2]) {
     let [x, y, z] = d.map(|v| if v.is_nan() { 0.0 } else { f64::from(v.clamp(f32::MIN, f32::MAX)) });
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     let (face, m, s, t) = if az >= ax && az >= ay {
@@ -28,7 +28,7 @@ pub fn face(d: [f32; 3]) -> (u32, [f64; 2]) {
 }
 
 /// The direction of a place on a face, given from -1 to 1.
-fn direction(face: u32, s: f64, t: f64) -> [f64; 3] {
+fn direction_on_face(face: u32, s: f64, t: f64) -> [f64; 3] {
     match face {
         0 => [1.0, -t, -s],
         1 => [-1.0, -t, s],
@@ -51,8 +51,8 @@ pub fn across_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u
         return Some((face_idx, i as u32, j as u32));
     }
     let place = |k: i32| (2.0 * f64::from(k) + 1.0) / f64::from(n) - 1.0;
-    let d = direction(face_idx, place(i), place(j));
-    let (face_idx, [s, t]) = face(d.map(|v| v as f32));
+    let d = direction_on_face(face_idx, place(i), place(j));
+    let (face_idx, [s, t]) = face_of_direction(d.map(|v| v as f32));
     let texel = |v: f64| ((v * f64::from(n)) as u32).min(n - 1);
     Some((face_idx, texel(s), texel(t)))
 }
@@ -68,10 +68,10 @@ mod tests {
                 .into_iter()
                 .enumerate()
         {
-            assert_eq!(face(d), (i as u32, [0.5, 0.5]));
+            assert_eq!(face_of_direction(d), (i as u32, [0.5, 0.5]));
         }
-        assert_eq!(face([2.0, -1.0, 0.5]), (0, [0.375, 0.75]));
-        let (third, [s, _]) = face([-1.0, f32::MIN, 0.0]);
+        assert_eq!(face_of_direction([2.0, -1.0, 0.5]), (0, [0.375, 0.75]));
+        let (third, [s, _]) = face_of_direction([-1.0, f32::MIN, 0.0]);
         assert!(third == 3 && s < 0.5);
     }
 
@@ -79,8 +79,8 @@ mod tests {
     fn directions_are_the_inverse() {
         for f in 0..6 {
             for (s, t) in [(0.25, -0.5), (-0.75, 0.125)] {
-                let d = direction(f, s, t).map(|v| v as f32);
-                assert_eq!(face(d), (f, [(s + 1.0) / 2.0, (t + 1.0) / 2.0]));
+                let d = direction_on_face(f, s, t).map(|v| v as f32);
+                assert_eq!(face_of_direction(d), (f, [(s + 1.0) / 2.0, (t + 1.0) / 2.0]));
             }
         }
     }

@@ -1,41 +1,41 @@
 //! The driver's descriptions of resources and samplers to what is sampled.
 //!
-//! Establishes: the levels of a [`Resource`] lie within the array or allocation it is made from.
+//! Establishes: the levels of a [`TextureResource`] lie within the array or allocation it is made from.
 
 use rtcg_cuda_sys::*;
 
-use super::format::{ChannelKind, Format};
-use super::{AddressMode, Level, Resource, Sampler};
-use crate::api::{Handle, unsupported};
+use super::format::{ChannelKind, TexelFormat};
+use super::{AddressMode, MipLevel, SamplerState, TextureResource};
+use crate::api::{Handle, unsupported_feature};
 use crate::driver::{ARRAYS, MIPMAPS};
-use crate::error::{Code, Res, ensure};
+use crate::driver_objects::DriverArray;
+use crate::error::{Res, ResultCode, ensure};
 use crate::memory::copy::check_device;
-use crate::objects::Array;
 
 /// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
 const MAX_LINEAR: usize = 1 << 28;
 const MAX_PITCHED: [usize; 2] = [131_072, 65_000];
 const MAX_PITCH: usize = 2_097_120;
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` and `CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT`
-const ALIGNMENT: u64 = 512;
+const TEXTURE_ALIGNMENT: u64 = 512;
 const PITCH_ALIGNMENT: usize = 32;
 
 /// Bytes of one channel of a format.
 pub(crate) fn channel_bytes(format: CUarray_format) -> Res<usize> {
-    let kind = ChannelKind::of(format.0, true, false);
-    kind.map(|k| k.bytes() as usize).ok_or_else(|| unsupported("this array format"))
+    let kind = ChannelKind::from_array_format(format.0, true, false);
+    kind.map(|k| k.channel_bytes() as usize).ok_or_else(|| unsupported_feature("this array format"))
 }
 
-fn format(code: CUarray_format, channels: u32, flags: u32) -> Res<Format> {
-    ensure(matches!(channels, 1 | 2 | 4), Code::INVALID_VALUE)?;
+fn texel_format(code: CUarray_format, channels: u32, flags: u32) -> Res<TexelFormat> {
+    ensure(matches!(channels, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
     let code = code.0;
-    let kind = ChannelKind::of(code, flags & CU_TRSF_READ_AS_INTEGER != 0, flags & CU_TRSF_SRGB != 0);
-    Ok(Format::new(kind.ok_or_else(|| unsupported("this texture format"))?, channels, code))
+    let kind = ChannelKind::from_array_format(code, flags & CU_TRSF_READ_AS_INTEGER != 0, flags & CU_TRSF_SRGB != 0);
+    Ok(TexelFormat::new(kind.ok_or_else(|| unsupported_feature("this texture format"))?, channels, code))
 }
 
-fn level(array: &Array, format: Format) -> Level {
+fn level_of_array(array: &DriverArray, format: TexelFormat) -> MipLevel {
     let [row, rows, slices] = array.extents;
-    Level {
+    MipLevel {
         start: array.start,
         extents: [(row / u64::from(format.bytes)) as u32, rows as u32, slices as u32],
         pitch: row,
@@ -43,10 +43,10 @@ fn level(array: &Array, format: Format) -> Level {
     }
 }
 
-fn of_arrays(arrays: &[std::sync::Arc<Array>], flags: u32) -> Res<Resource> {
-    let first = arrays.first().ok_or(Code::INVALID_VALUE)?;
+fn resource_of_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> Res<TextureResource> {
+    let first = arrays.first().ok_or(ResultCode::INVALID_VALUE)?;
     let d = &first.description;
-    let format = format(d.Format, d.NumChannels, flags)?;
+    let format = texel_format(d.Format, d.NumChannels, flags)?;
     let cube = d.Flags & CUDA_ARRAY3D_CUBEMAP != 0;
     let layered = cube || d.Flags & CUDA_ARRAY3D_LAYERED != 0;
     let dimensions = match (d.Height, d.Depth) {
@@ -55,8 +55,8 @@ fn of_arrays(arrays: &[std::sync::Arc<Array>], flags: u32) -> Res<Resource> {
         _ if layered => 2,
         _ => 3,
     };
-    Ok(Resource {
-        levels: arrays.iter().map(|a| level(a, format)).collect(),
+    Ok(TextureResource {
+        levels: arrays.iter().map(|a| level_of_array(a, format)).collect(),
         layers: if layered { first.extents[2] as u32 } else { 1 },
         format,
         dimensions,
@@ -67,70 +67,87 @@ fn of_arrays(arrays: &[std::sync::Arc<Array>], flags: u32) -> Res<Resource> {
 }
 
 /// Linear memory, one-dimensional.
-fn linear(r: &CUDA_RESOURCE_DESC_res_linear, flags: u32) -> Res<Resource> {
-    let format = format(r.format, r.numChannels, flags)?;
+fn linear_resource(r: &CUDA_RESOURCE_DESC_res_linear, flags: u32) -> Res<TextureResource> {
+    let format = texel_format(r.format, r.numChannels, flags)?;
     let n = r.sizeInBytes / format.bytes as usize;
-    ensure(n > 0 && n <= MAX_LINEAR && r.devPtr.is_multiple_of(ALIGNMENT), Code::INVALID_VALUE)?;
-    plane(r.devPtr, [n, 1], r.sizeInBytes, format, true)
+    ensure(n > 0 && n <= MAX_LINEAR && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT), ResultCode::INVALID_VALUE)?;
+    pitched_level(r.devPtr, [n, 1], r.sizeInBytes, format, true)
 }
 
 /// Rows in linear memory.
-fn pitched(r: &CUDA_RESOURCE_DESC_res_pitch2D, flags: u32) -> Res<Resource> {
-    let format = format(r.format, r.numChannels, flags)?;
-    let row = r.width.checked_mul(format.bytes as usize).ok_or(Code::INVALID_VALUE)?;
+fn pitched_resource(r: &CUDA_RESOURCE_DESC_res_pitch2D, flags: u32) -> Res<TextureResource> {
+    let format = texel_format(r.format, r.numChannels, flags)?;
+    let row = r.width.checked_mul(format.bytes as usize).ok_or(ResultCode::INVALID_VALUE)?;
     let sizes = r.width > 0 && r.height > 0 && r.width <= MAX_PITCHED[0] && r.height <= MAX_PITCHED[1];
     let pitch = r.pitchInBytes >= row && r.pitchInBytes <= MAX_PITCH && r.pitchInBytes.is_multiple_of(PITCH_ALIGNMENT);
-    ensure(sizes && pitch && r.devPtr.is_multiple_of(ALIGNMENT), Code::INVALID_VALUE)?;
-    plane(r.devPtr, [r.width, r.height], r.pitchInBytes, format, false)
+    ensure(sizes && pitch && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT), ResultCode::INVALID_VALUE)?;
+    pitched_level(r.devPtr, [r.width, r.height], r.pitchInBytes, format, false)
 }
 
-fn plane(start: u64, [width, height]: [usize; 2], pitch: usize, format: Format, linear_memory: bool) -> Res<Resource> {
+fn pitched_level(
+    start: u64,
+    [width, height]: [usize; 2],
+    pitch: usize,
+    format: TexelFormat,
+    linear_memory: bool,
+) -> Res<TextureResource> {
     let reach = (height - 1) * pitch + width * format.bytes as usize;
     check_device(start, reach as u64)?;
     let pitch = pitch as u64;
-    let level = Level { start, extents: [width as u32, height as u32, 1], pitch, slice: pitch * height as u64 };
+    let level = MipLevel { start, extents: [width as u32, height as u32, 1], pitch, slice: pitch * height as u64 };
     let dimensions = if linear_memory { 1 } else { 2 };
-    Ok(Resource { levels: vec![level], layers: 1, format, dimensions, layered: false, cube: false, linear_memory })
+    Ok(TextureResource {
+        levels: vec![level],
+        layers: 1,
+        format,
+        dimensions,
+        layered: false,
+        cube: false,
+        linear_memory,
+    })
 }
 
 /// What a description names, read with the `CU_TRSF_*` flags.
-pub(crate) fn resource(d: &CUDA_RESOURCE_DESC, flags: u32) -> Res<Resource> {
-    ensure(d.flags == 0, Code::INVALID_VALUE)?;
+pub(crate) fn resource_from_desc(d: &CUDA_RESOURCE_DESC, flags: u32) -> Res<TextureResource> {
+    ensure(d.flags == 0, ResultCode::INVALID_VALUE)?;
     // SAFETY: the members of the union are plain numbers; the type says which one was written.
     unsafe {
         match d.resType {
-            CUresourcetype::CU_RESOURCE_TYPE_ARRAY => of_arrays(&[ARRAYS.get(d.res.array.hArray.number())?], flags),
-            CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => {
-                of_arrays(&MIPMAPS.get(d.res.mipmap.hMipmappedArray.number())?.arrays()?, flags)
+            CUresourcetype::CU_RESOURCE_TYPE_ARRAY => {
+                resource_of_arrays(&[ARRAYS.get_object(d.res.array.hArray.handle_number())?], flags)
             }
-            CUresourcetype::CU_RESOURCE_TYPE_LINEAR => linear(&d.res.linear, flags),
-            CUresourcetype::CU_RESOURCE_TYPE_PITCH2D => pitched(&d.res.pitch2D, flags),
-            _ => Code::INVALID_VALUE.err(),
+            CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => resource_of_arrays(
+                &MIPMAPS.get_object(d.res.mipmap.hMipmappedArray.handle_number())?.level_arrays()?,
+                flags,
+            ),
+            CUresourcetype::CU_RESOURCE_TYPE_LINEAR => linear_resource(&d.res.linear, flags),
+            CUresourcetype::CU_RESOURCE_TYPE_PITCH2D => pitched_resource(&d.res.pitch2D, flags),
+            _ => ResultCode::INVALID_VALUE.err(),
         }
     }
 }
 
 /// Looks at a resource in another way: another format of the same size, fewer levels or layers.
-pub(crate) fn view(mut r: Resource, d: &CUDA_RESOURCE_VIEW_DESC, flags: u32) -> Res<Resource> {
-    const CODES: [u32; 8] = [1, 8, 2, 9, 3, 10, 16, 32];
-    ensure(!r.linear_memory, Code::INVALID_VALUE)?;
+pub(crate) fn apply_view(mut r: TextureResource, d: &CUDA_RESOURCE_VIEW_DESC, flags: u32) -> Res<TextureResource> {
+    const CHANNEL_FORMAT_CODES: [u32; 8] = [1, 8, 2, 9, 3, 10, 16, 32];
+    ensure(!r.linear_memory, ResultCode::INVALID_VALUE)?;
     let number = d.format.0;
     if number != 0 {
-        let code = number.checked_sub(1).and_then(|n| CODES.get(n as usize / 3)).copied();
-        let code = code.ok_or_else(|| unsupported("a block-compressed texture view"))?;
+        let code = number.checked_sub(1).and_then(|n| CHANNEL_FORMAT_CODES.get(n as usize / 3)).copied();
+        let code = code.ok_or_else(|| unsupported_feature("a block-compressed texture view"))?;
         let channels = [1, 2, 4][(number as usize - 1) % 3];
-        let seen = format(CUarray_format(code), channels, flags)?;
-        ensure(seen.bytes == r.format.bytes, Code::INVALID_VALUE)?;
+        let seen = texel_format(CUarray_format(code), channels, flags)?;
+        ensure(seen.bytes == r.format.bytes, ResultCode::INVALID_VALUE)?;
         r.format = seen;
     }
     let [width, height, _] = r.levels[0].extents;
     let same = |asked: usize, has: u32| asked == 0 || asked == has as usize;
-    ensure(same(d.width, width) && same(d.height, height), Code::INVALID_VALUE)?;
+    ensure(same(d.width, width) && same(d.height, height), ResultCode::INVALID_VALUE)?;
     let (first, last) = (d.firstMipmapLevel as usize, (d.lastMipmapLevel as usize).max(d.firstMipmapLevel as usize));
-    ensure(last < r.levels.len(), Code::INVALID_VALUE)?;
+    ensure(last < r.levels.len(), ResultCode::INVALID_VALUE)?;
     r.levels = r.levels[first..=last].to_vec();
     if r.layered && (d.firstLayer, d.lastLayer) != (0, 0) {
-        ensure(d.firstLayer <= d.lastLayer && d.lastLayer < r.layers, Code::INVALID_VALUE)?;
+        ensure(d.firstLayer <= d.lastLayer && d.lastLayer < r.layers, ResultCode::INVALID_VALUE)?;
         r.layers = d.lastLayer - d.firstLayer + 1;
         for level in &mut r.levels {
             level.start += u64::from(d.firstLayer) * level.slice;
@@ -140,18 +157,18 @@ pub(crate) fn view(mut r: Resource, d: &CUDA_RESOURCE_VIEW_DESC, flags: u32) -> 
 }
 
 /// How a description says that texels are sampled.
-pub(crate) fn sampler(d: &CUDA_TEXTURE_DESC) -> Res<Sampler> {
-    const FLAGS: u32 = CU_TRSF_READ_AS_INTEGER
+pub(crate) fn sampler_from_desc(d: &CUDA_TEXTURE_DESC) -> Res<SamplerState> {
+    const SUPPORTED_FLAGS: u32 = CU_TRSF_READ_AS_INTEGER
         | CU_TRSF_NORMALIZED_COORDINATES
         | CU_TRSF_SRGB
         | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
         | CU_TRSF_SEAMLESS_CUBEMAP;
-    ensure(d.flags & !FLAGS == 0, Code::INVALID_VALUE)?;
+    ensure(d.flags & !SUPPORTED_FLAGS == 0, ResultCode::INVALID_VALUE)?;
     let mut address = [AddressMode::Clamp; 3];
     for (mode, given) in address.iter_mut().zip(d.addressMode) {
         *mode = address_mode(given)?;
     }
-    Ok(Sampler {
+    Ok(SamplerState {
         address,
         linear: is_linear(d.filterMode)?,
         normalized: d.flags & CU_TRSF_NORMALIZED_COORDINATES != 0,
@@ -170,12 +187,12 @@ pub(crate) fn address_mode(mode: CUaddress_mode) -> Res<AddressMode> {
         CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP => AddressMode::Clamp,
         CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR => AddressMode::Mirror,
         CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER => AddressMode::Border,
-        _ => return Code::INVALID_VALUE.err(),
+        _ => return ResultCode::INVALID_VALUE.err(),
     })
 }
 
 /// Whether a filter is the linear one.
 pub(crate) fn is_linear(mode: CUfilter_mode) -> Res<bool> {
-    ensure(matches!(mode.0, 0 | 1), Code::INVALID_VALUE)?;
+    ensure(matches!(mode.0, 0 | 1), ResultCode::INVALID_VALUE)?;
     Ok(mode == CUfilter_mode::CU_TR_FILTER_MODE_LINEAR)
 }

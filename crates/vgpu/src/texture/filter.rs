@@ -5,9 +5,9 @@
 //! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
 //! whose weight is zero takes no part, so that it may be infinite.
 
-use super::address::{self, Tap};
-use super::format::Channel;
-use super::{AddressMode, Level, Resource, Sampler};
+use super::address::{self, LinearTap};
+use super::format::ChannelAccess;
+use super::{AddressMode, MipLevel, SamplerState, TextureResource};
 
 /// A place in one layer of a level.
 #[derive(Debug, Clone, Copy)]
@@ -24,36 +24,41 @@ pub(crate) struct SamplePoint {
     pub(crate) cube: bool,
 }
 
-/// A colour before it is divided by [`Channel::DIVISOR`].
-pub(crate) type Sum = [f64; 4];
+/// A colour before it is divided by [`ChannelAccess::DIVISOR`].
+pub(crate) type ColorSum = [f64; 4];
 
 /// What a texture is made of, for one level.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) resource: &'a Resource,
-    pub(crate) sampler: &'a Sampler,
-    pub(crate) level: &'a Level,
+pub(crate) struct SampleSource<'a> {
+    pub(crate) resource: &'a TextureResource,
+    pub(crate) sampler: &'a SamplerState,
+    pub(crate) level: &'a MipLevel,
 }
 
-impl Source<'_> {
+impl SampleSource<'_> {
     /// A direction always meets a face: nothing lies outside of a cube.
-    fn mode(&self, spot: &SamplePoint, axis: usize) -> AddressMode {
-        if spot.cube { AddressMode::Clamp } else { self.sampler.mode(axis) }
+    fn address_mode(&self, spot: &SamplePoint, axis: usize) -> AddressMode {
+        if spot.cube { AddressMode::Clamp } else { self.sampler.address_mode(axis) }
     }
 
     /// The border colour, times the divisor.
-    fn border<C: Channel>(&self) -> Sum {
+    fn border_color<C: ChannelAccess>(&self) -> ColorSum {
         self.sampler.border.map(|v| f64::from(v) * C::DIVISOR)
     }
 
     /// Texel numbers of the nearest texel, the layer in the last; `None` for the border.
     #[inline(always)]
-    pub(crate) fn nearest(&self, spot: &SamplePoint) -> Option<[u32; 3]> {
+    pub(crate) fn nearest_texel(&self, spot: &SamplePoint) -> Option<[u32; 3]> {
         let mut at = [0, 0, spot.layer];
         for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            let i =
-                address::nearest(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
+            let i = address::nearest_texel(
+                spot.at[axis],
+                n,
+                self.address_mode(spot, axis),
+                self.sampler.normalized,
+                spot.shift[axis],
+            );
             if i < 0 {
                 return None;
             }
@@ -67,12 +72,12 @@ impl Source<'_> {
     /// # Safety
     /// The resource's memory may be read, or faults.
     #[inline(always)]
-    unsafe fn numbers<C: Channel>(&self, at: [u32; 3]) -> Sum {
-        let p = self.resource.texel(self.level, at);
+    unsafe fn texel_channels<C: ChannelAccess>(&self, at: [u32; 3]) -> ColorSum {
+        let p = self.resource.texel_address(self.level, at);
         let mut sum = [0.0; 4];
         for (c, v) in sum.iter_mut().enumerate().take(self.resource.format.channels as usize) {
             // SAFETY: the texel lies in the resource.
-            *v = unsafe { C::number(p.wrapping_add(c * C::BYTES), c) };
+            *v = unsafe { C::channel_number(p.wrapping_add(c * C::CHANNEL_BYTES), c) };
         }
         sum
     }
@@ -80,49 +85,55 @@ impl Source<'_> {
     /// The nearest texel as a number.
     ///
     /// # Safety
-    /// As [`Source::numbers`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
-    pub(crate) unsafe fn point_sample<C: Channel>(&self, spot: &SamplePoint) -> Sum {
-        match self.nearest(spot) {
+    pub(crate) unsafe fn point_sample<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
+        match self.nearest_texel(spot) {
             // SAFETY: passed on.
-            Some(at) => unsafe { self.numbers::<C>(at) },
-            None => self.border::<C>(),
+            Some(at) => unsafe { self.texel_channels::<C>(at) },
+            None => self.border_color::<C>(),
         }
     }
 
     /// The weighted mean of the texels around a place.
     ///
     /// # Safety
-    /// As [`Source::numbers`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
-    pub(crate) unsafe fn mean<C: Channel>(&self, spot: &SamplePoint) -> Sum {
+    pub(crate) unsafe fn filtered_color<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         if spot.cube && self.sampler.seamless {
             // SAFETY: passed on.
             return unsafe { self.cube_mean::<C>(spot) };
         }
-        let none = Tap { lo: 0, hi: 0, frac: 0 };
+        let none = LinearTap { lo: 0, hi: 0, frac: 0 };
         let mut taps = [none; 3];
         for (axis, tap) in taps.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            *tap = address::linear(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis]);
+            *tap = address::linear_taps(
+                spot.at[axis],
+                n,
+                self.address_mode(spot, axis),
+                self.sampler.normalized,
+                spot.shift[axis],
+            );
         }
-        if spot.axes == 1 && self.mode(spot, 1) == AddressMode::Border {
+        if spot.axes == 1 && self.address_mode(spot, 1) == AddressMode::Border {
             // The line lies in the middle between two rows, one of which is the border.
-            taps[1] = Tap { lo: -1, hi: 0, frac: 128 };
+            taps[1] = LinearTap { lo: -1, hi: 0, frac: 128 };
         }
         if spot.axes < 3 {
-            taps[2] = Tap { lo: spot.layer as i32, hi: 0, frac: 0 };
+            taps[2] = LinearTap { lo: spot.layer as i32, hi: 0, frac: 0 };
         }
         // SAFETY: passed on.
         unsafe { self.weighted_sum::<C>(&taps) }
     }
 
     /// # Safety
-    /// As [`Source::numbers`].
+    /// As [`SampleSource::texel_channels`].
     #[inline(always)]
-    unsafe fn weighted_sum<C: Channel>(&self, taps: &[Tap; 3]) -> Sum {
+    unsafe fn weighted_sum<C: ChannelAccess>(&self, taps: &[LinearTap; 3]) -> ColorSum {
         let mut sum = [0.0; 4];
-        let pair = |t: &Tap| [(t.lo, 256 - t.frac), (t.hi, t.frac)];
+        let pair = |t: &LinearTap| [(t.lo, 256 - t.frac), (t.hi, t.frac)];
         for (k, wk) in pair(&taps[2]) {
             for (j, wj) in pair(&taps[1]) {
                 let wkj = wk * wj;
@@ -135,10 +146,10 @@ impl Source<'_> {
                     }
                     let weight = f64::from(wkj * wi) * (1.0 / 16_777_216.0);
                     let texel = if (i | j | k) < 0 {
-                        self.border::<C>()
+                        self.border_color::<C>()
                     } else {
                         // SAFETY: passed on; the taps lie in the level.
-                        unsafe { self.numbers::<C>([i as u32, j as u32, k as u32]) }
+                        unsafe { self.texel_channels::<C>([i as u32, j as u32, k as u32]) }
                     };
                     for c in 0..4 {
                         sum[c] += weight * texel[c];
@@ -153,8 +164,8 @@ impl Source<'_> {
     /// weight of the fourth.
     ///
     /// # Safety
-    /// As [`Source::numbers`].
-    unsafe fn cube_mean<C: Channel>(&self, spot: &SamplePoint) -> Sum {
+    /// As [`SampleSource::texel_channels`].
+    unsafe fn cube_mean<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         let n = self.level.extents[0];
         let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);
         let fixed = |x: f64| (x * f64::from(n) * 256.0 - 127.5).floor() as i32;
@@ -167,7 +178,7 @@ impl Source<'_> {
                 let layer = (first + face).min(self.resource.layers - 1);
                 if weight != 0.0 {
                     // SAFETY: passed on; `across` gives texels of the face.
-                    let texel = unsafe { self.numbers::<C>([i, j, layer]) };
+                    let texel = unsafe { self.texel_channels::<C>([i, j, layer]) };
                     (0..4).for_each(|c| sum[c] += weight * texel[c]);
                     total += weight;
                 }
@@ -178,10 +189,16 @@ impl Source<'_> {
 
     /// The four texels of a bilinear footprint, from the lower left (greater y) on
     /// counter-clockwise; the last number is the layer. `None` for the border.
-    pub(crate) fn footprint(&self, spot: &SamplePoint) -> [Option<[u32; 3]>; 4] {
+    pub(crate) fn bilinear_footprint(&self, spot: &SamplePoint) -> [Option<[u32; 3]>; 4] {
         let tap = |axis: usize| {
             let n = self.level.extents[axis];
-            address::linear(spot.at[axis], n, self.mode(spot, axis), self.sampler.normalized, spot.shift[axis])
+            address::linear_taps(
+                spot.at[axis],
+                n,
+                self.address_mode(spot, axis),
+                self.sampler.normalized,
+                spot.shift[axis],
+            )
         };
         let (x, y) = (tap(0), tap(1));
         let texel = |i: i32, j: i32| (i >= 0 && j >= 0).then_some([i as u32, j as u32, spot.layer]);

@@ -1,6 +1,6 @@
 //! Texel formats: reading texels as bits, and as numbers that can be filtered.
 //!
-//! Establishes: a number is a whole multiple of `1 / Channel::DIVISOR` (or a float), so that
+//! Establishes: a number is a whole multiple of `1 / ChannelAccess::DIVISOR` (or a float), so that
 //! weighted sums of the 8- and 16-bit formats are exact in `f64`.
 
 use half::f16;
@@ -36,7 +36,7 @@ pub enum ChannelKind {
 
 /// How texels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct TexelFormat {
     /// Every channel's kind.
     pub kind: ChannelKind,
     /// 1, 2 or 4.
@@ -49,7 +49,7 @@ pub struct Format {
 
 impl ChannelKind {
     /// Bytes of a channel.
-    pub fn bytes(self) -> u32 {
+    pub fn channel_bytes(self) -> u32 {
         use ChannelKind::*;
         match self {
             U8 | S8 | Unorm8 | Snorm8 | Srgb8 => 1,
@@ -59,13 +59,13 @@ impl ChannelKind {
     }
 
     /// Whether texels are numbers that can be filtered.
-    pub fn is_number(self) -> bool {
+    pub fn is_filterable(self) -> bool {
         use ChannelKind::*;
         !matches!(self, U8 | U16 | Word | S8 | S16)
     }
 
     /// The kind for a `CUarray_format` read as it is (`raw`), or as a number from 0 or -1 to 1.
-    pub fn of(code: u32, raw: bool, srgb: bool) -> Option<ChannelKind> {
+    pub fn from_array_format(code: u32, raw: bool, srgb: bool) -> Option<ChannelKind> {
         use ChannelKind::*;
         Some(match (code, raw) {
             (1, true) => U8,
@@ -91,52 +91,52 @@ impl ChannelKind {
     }
 }
 
-impl Format {
+impl TexelFormat {
     /// A format of `channels` channels.
-    pub fn new(kind: ChannelKind, channels: u32, code: u32) -> Format {
-        Format { kind, channels, bytes: kind.bytes() * channels, code }
+    pub fn new(kind: ChannelKind, channels: u32, code: u32) -> TexelFormat {
+        TexelFormat { kind, channels, bytes: kind.channel_bytes() * channels, code }
     }
 }
 
 /// A channel kind as a type, so that loops over texels are compiled for each.
-pub(crate) trait Channel {
+pub(crate) trait ChannelAccess {
     /// Bytes of a channel.
-    const BYTES: usize;
+    const CHANNEL_BYTES: usize;
     /// What numbers are to be divided by.
     const DIVISOR: f64 = 1.0;
     /// Results are numbers; else they are bits.
-    const NUMBER: bool = true;
+    const IS_FILTERABLE: bool = true;
 
     /// Channel `c` at `at` as a result that is not filtered: a float, or an integer zero- or sign-extended.
     ///
     /// # Safety
     /// `at` is the channel's address, which may be read or faults.
     #[inline(always)]
-    unsafe fn bits(at: *const u8, c: usize) -> u32 {
+    unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: passed on.
-        ((unsafe { Self::number(at, c) } / Self::DIVISOR) as f32).to_bits()
+        ((unsafe { Self::channel_number(at, c) } / Self::DIVISOR) as f32).to_bits()
     }
 
-    /// Channel `c` at `at`, times [`Channel::DIVISOR`].
+    /// Channel `c` at `at`, times [`ChannelAccess::DIVISOR`].
     ///
     /// # Safety
-    /// As [`Channel::bits`].
-    unsafe fn number(at: *const u8, c: usize) -> f64;
+    /// As [`ChannelAccess::channel_bits`].
+    unsafe fn channel_number(at: *const u8, c: usize) -> f64;
 }
 
 macro_rules! integers {
     ($($name:ident $ty:ty, $wide:ty;)*) => {$(
         pub(crate) struct $name;
-        impl Channel for $name {
-            const BYTES: usize = size_of::<$ty>();
-            const NUMBER: bool = false;
+        impl ChannelAccess for $name {
+            const CHANNEL_BYTES: usize = size_of::<$ty>();
+            const IS_FILTERABLE: bool = false;
             #[inline(always)]
-            unsafe fn bits(at: *const u8, _: usize) -> u32 {
+            unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
                 // SAFETY: the caller's contract; rows of linear memory need not be aligned.
                 (unsafe { at.cast::<$ty>().read_unaligned() }) as $wide as u32
             }
             #[inline(always)]
-            unsafe fn number(at: *const u8, _: usize) -> f64 {
+            unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
                 // SAFETY: as above.
                 f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
             }
@@ -154,11 +154,11 @@ integers! {
 macro_rules! numbers {
     ($($name:ident $ty:ty, $divisor:expr, |$v:ident| $value:expr;)*) => {$(
         pub(crate) struct $name;
-        impl Channel for $name {
-            const BYTES: usize = size_of::<$ty>();
+        impl ChannelAccess for $name {
+            const CHANNEL_BYTES: usize = size_of::<$ty>();
             const DIVISOR: f64 = $divisor;
             #[inline(always)]
-            unsafe fn number(at: *const u8, _: usize) -> f64 {
+            unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
                 // SAFETY: the caller's contract.
                 let $v = unsafe { at.cast::<$ty>().read_unaligned() };
                 $value
@@ -175,35 +175,35 @@ numbers! {
     Snorm16 i16, 32767.0, |v| f64::from(v.max(-32767));
 }
 
-pub(crate) struct F32;
-impl Channel for F32 {
-    const BYTES: usize = 4;
+pub(crate) struct F32Channel;
+impl ChannelAccess for F32Channel {
+    const CHANNEL_BYTES: usize = 4;
     /// As it is, a NaN too.
     #[inline(always)]
-    unsafe fn bits(at: *const u8, _: usize) -> u32 {
+    unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
         // SAFETY: the caller's contract.
         unsafe { at.cast::<u32>().read_unaligned() }
     }
     #[inline(always)]
-    unsafe fn number(at: *const u8, _: usize) -> f64 {
+    unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
         // SAFETY: as above.
         f64::from(unsafe { at.cast::<f32>().read_unaligned() })
     }
 }
 
-pub(crate) struct Srgb8;
-impl Channel for Srgb8 {
-    const BYTES: usize = 1;
+pub(crate) struct Srgb8Channel;
+impl ChannelAccess for Srgb8Channel {
+    const CHANNEL_BYTES: usize = 1;
     #[inline(always)]
-    unsafe fn number(at: *const u8, c: usize) -> f64 {
+    unsafe fn channel_number(at: *const u8, c: usize) -> f64 {
         // SAFETY: the caller's contract.
         let v = unsafe { *at };
-        if c == 3 { f64::from(v) / 255.0 } else { f64::from(SRGB[usize::from(v)]) }
+        if c == 3 { f64::from(v) / 255.0 } else { f64::from(SRGB_TO_LINEAR[usize::from(v)]) }
     }
 }
 
 /// The linear intensity of each sRGB value, rounded to `f32`.
-static SRGB: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
+static SRGB_TO_LINEAR: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
     std::array::from_fn(|i| {
         let v = i as f64 / 255.0;
         let linear = if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
@@ -212,8 +212,8 @@ static SRGB: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
 });
 
 /// Makes sure that nothing is computed lazily on a fiber's small stack.
-pub fn prepare() {
-    std::sync::LazyLock::force(&SRGB);
+pub fn init_srgb_table() {
+    std::sync::LazyLock::force(&SRGB_TO_LINEAR);
 }
 
 /// Calls `$f::<C>($args)` for the channel type of a kind.
@@ -227,12 +227,12 @@ macro_rules! with_channel {
             fmt::ChannelKind::S8 => $f::<fmt::S8>($($arg),*),
             fmt::ChannelKind::S16 => $f::<fmt::S16>($($arg),*),
             fmt::ChannelKind::F16 => $f::<fmt::F16>($($arg),*),
-            fmt::ChannelKind::F32 => $f::<fmt::F32>($($arg),*),
+            fmt::ChannelKind::F32 => $f::<fmt::F32Channel>($($arg),*),
             fmt::ChannelKind::Unorm8 => $f::<fmt::Unorm8>($($arg),*),
             fmt::ChannelKind::Unorm16 => $f::<fmt::Unorm16>($($arg),*),
             fmt::ChannelKind::Snorm8 => $f::<fmt::Snorm8>($($arg),*),
             fmt::ChannelKind::Snorm16 => $f::<fmt::Snorm16>($($arg),*),
-            fmt::ChannelKind::Srgb8 => $f::<fmt::Srgb8>($($arg),*),
+            fmt::ChannelKind::Srgb8 => $f::<fmt::Srgb8Channel>($($arg),*),
         }
     }};
 }

@@ -21,7 +21,7 @@ pub mod sample;
 mod simd_sampling;
 pub mod surface;
 
-use format::Format;
+use format::TexelFormat;
 
 /// What happens outside the texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum AddressMode {
 
 /// How texels become a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sampler {
+pub struct SamplerState {
     /// By dimension.
     pub address: [AddressMode; 3],
     /// Linear filtering rather than the nearest texel.
@@ -57,9 +57,9 @@ pub struct Sampler {
     pub seamless: bool,
 }
 
-impl Default for Sampler {
-    fn default() -> Sampler {
-        Sampler {
+impl Default for SamplerState {
+    fn default() -> SamplerState {
+        SamplerState {
             address: [AddressMode::Clamp; 3],
             linear: false,
             normalized: false,
@@ -72,10 +72,10 @@ impl Default for Sampler {
     }
 }
 
-impl Sampler {
+impl SamplerState {
     /// The mode of an axis. Coordinates in texels can neither wrap nor mirror.
     #[inline]
-    pub fn mode(&self, axis: usize) -> AddressMode {
+    pub fn address_mode(&self, axis: usize) -> AddressMode {
         match self.address[axis] {
             AddressMode::Wrap | AddressMode::Mirror if !self.normalized => AddressMode::Clamp,
             mode => mode,
@@ -85,7 +85,7 @@ impl Sampler {
 
 /// One level of a mipmap, all its layers; a plain array has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub struct MipLevel {
     /// Address of the first texel.
     pub start: u64,
     /// Texels in each dimension, at least one.
@@ -98,13 +98,13 @@ pub struct Level {
 
 /// What is sampled or accessed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resource {
+pub struct TextureResource {
     /// Largest level first; at least one.
-    pub levels: Vec<Level>,
+    pub levels: Vec<MipLevel>,
     /// Layers (six a cube), 1 without.
     pub layers: u32,
     /// How texels are stored.
-    pub format: Format,
+    pub format: TexelFormat,
     /// Dimensions of a layer, 1 to 3.
     pub dimensions: u32,
     /// The depth counts layers.
@@ -119,24 +119,24 @@ pub struct Resource {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Texture {
     /// The texels.
-    pub resource: Resource,
+    pub resource: TextureResource,
     /// How they are sampled.
-    pub sampler: Sampler,
+    pub sampler: SamplerState,
 }
 
 /// What a handle in a kernel means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Object {
+pub enum TexOrSurfObject {
     /// `CUtexObject`
     Texture(Texture),
     /// `CUsurfObject`
-    Surface(Resource),
+    Surface(TextureResource),
 }
 
-impl Resource {
+impl TextureResource {
     /// The texels of one layer or slice of a level.
     #[inline]
-    pub fn texel(&self, level: &Level, at: [u32; 3]) -> *const u8 {
+    pub fn texel_address(&self, level: &MipLevel, at: [u32; 3]) -> *const u8 {
         let offset = u64::from(at[2]) * level.slice
             + u64::from(at[1]) * level.pitch
             + u64::from(at[0]) * u64::from(self.format.bytes);

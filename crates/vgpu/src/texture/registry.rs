@@ -1,22 +1,22 @@
 //! The objects behind the handles that kernels use.
 //!
 //! Compiled code looks an object up for every instruction, so each thread remembers the last few;
-//! [`forget`] makes all threads look again. Nothing is locked while an object is used, and a
+//! [`invalidate_thread_caches`] makes all threads look again. Nothing is locked while an object is used, and a
 //! fault in between leaves nothing behind.
 
-use super::Object;
-use crate::handles::Table;
+use super::TexOrSurfObject;
+use crate::handles::HandleTable;
 use rtcg_cuda_sys::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A texture or surface object.
-pub(crate) struct Entry {
+pub(crate) struct ObjectEntry {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// What kernels see.
-    pub(crate) object: Object,
+    pub(crate) object: TexOrSurfObject,
     /// As the program described it.
     pub(crate) resource: CUDA_RESOURCE_DESC,
     /// See above; not for surfaces.
@@ -26,28 +26,28 @@ pub(crate) struct Entry {
 }
 
 // SAFETY: the descriptions hold handles and device addresses, which are numbers to everybody.
-unsafe impl Send for Entry {}
+unsafe impl Send for ObjectEntry {}
 // SAFETY: as above; nothing in it changes.
-unsafe impl Sync for Entry {}
+unsafe impl Sync for ObjectEntry {}
 
-impl std::fmt::Debug for Entry {
+impl std::fmt::Debug for ObjectEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("ctx_id", &self.ctx_id).field("object", &self.object).finish_non_exhaustive()
     }
 }
 
 /// All texture and surface objects.
-pub(crate) static OBJECTS: Table<Entry> = Table::new(0x30);
+pub(crate) static OBJECTS: HandleTable<ObjectEntry> = HandleTable::new(0x30);
 
 /// Counts destructions; remembered objects of an earlier count are looked up again.
-static EPOCH: AtomicU64 = AtomicU64::new(1);
+static DESTROY_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 const CACHE_ENTRIES: usize = 8;
 
 struct ThreadCache {
     handle: u64,
     epoch: u64,
-    entry: Option<Arc<Entry>>,
+    entry: Option<Arc<ObjectEntry>>,
 }
 
 thread_local! {
@@ -56,14 +56,14 @@ thread_local! {
 }
 
 /// Makes every thread forget what it remembers, after an object was taken out of [`OBJECTS`].
-pub(crate) fn forget() {
-    EPOCH.fetch_add(1, Ordering::Release);
+pub(crate) fn invalidate_thread_caches() {
+    DESTROY_EPOCH.fetch_add(1, Ordering::Release);
 }
 
 /// Takes out all objects of a context.
 pub(crate) fn forget_context(id: u64) {
-    OBJECTS.orphan(|e| e.ctx_id == id);
-    forget();
+    OBJECTS.orphan_objects(|e| e.ctx_id == id);
+    invalidate_thread_caches();
 }
 
 /// Calls `f` with the object behind a handle.
@@ -71,15 +71,15 @@ pub(crate) fn forget_context(id: u64) {
 /// # Safety
 /// `f` does not call this function, and the thread it began on is the one it ends on (it may end
 /// by leaving its fiber for good).
-pub(crate) unsafe fn with_object<R>(handle: u64, f: impl FnOnce(Option<&Object>) -> R) -> R {
+pub(crate) unsafe fn with_object<R>(handle: u64, f: impl FnOnce(Option<&TexOrSurfObject>) -> R) -> R {
     // Bits above the four low zeros of a handle count its slots.
     let slot = (handle >> 4) as usize % CACHE_ENTRIES;
     THREAD_CACHE.with(|memory| {
         // SAFETY: one thread, and nobody else holds a reference while `f` runs.
         let place = unsafe { &mut (*memory.get())[slot] };
-        let epoch = EPOCH.load(Ordering::Acquire);
+        let epoch = DESTROY_EPOCH.load(Ordering::Acquire);
         if place.handle != handle || place.epoch != epoch {
-            *place = ThreadCache { handle, epoch, entry: OBJECTS.get(handle).ok() };
+            *place = ThreadCache { handle, epoch, entry: OBJECTS.get_object(handle).ok() };
         }
         f(place.entry.as_deref().map(|e| &e.object))
     })

@@ -2,8 +2,8 @@
 //! what to do, and arrays of operands by lane.
 
 use crate::abi::WARP_LANES;
-use crate::jit::runtime::Lanes;
-use rtcg_ptx::ast::{Clamp, Geometry, OpaqueType, SurfOp, TexQuery, Type};
+use crate::jit::runtime::LaneValues;
+use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry, Type};
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,
 /// three offsets.
@@ -13,10 +13,10 @@ pub const MAX_WORDS: usize = 13;
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
 pub struct TextureLanes {
-    /// Texture or surface; only lane 0 counts when [`Request::uniform`] is set.
-    pub handle: Lanes,
+    /// Texture or surface; only lane 0 counts when [`TextureRequest::uniform`] is set.
+    pub handle: LaneValues,
     /// Values to store, or results of 64 bits, by element.
-    pub wide: [Lanes; 4],
+    pub wide: [LaneValues; 4],
     /// Coordinates (layer first), then level or derivatives, then offsets.
     pub words: [[u32; WARP_LANES]; MAX_WORDS],
     /// Results by element.
@@ -27,7 +27,7 @@ pub struct TextureLanes {
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum TextureOp {
     /// `tex`
     Sample,
     /// `tld4` of a component.
@@ -57,11 +57,11 @@ pub enum LevelKind {
 
 /// One instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct TextureRequest {
     /// What is done.
-    pub op: Op,
+    pub op: TextureOp,
     /// The shape that the instruction names.
-    pub geometry: Geometry,
+    pub geometry: TextureGeometry,
     /// The level of detail.
     pub level: LevelKind,
     /// Coordinates are texel numbers (and the level too).
@@ -75,30 +75,37 @@ pub struct Request {
     /// Elements of a surface access.
     pub n: u8,
     /// Beyond the edges of a surface.
-    pub clamp: Clamp,
+    pub clamp: SurfaceClamp,
     /// `.p`
     pub formatted: bool,
 }
 
-impl Default for Request {
-    fn default() -> Request {
-        Request {
-            op: Op::Sample,
-            geometry: Geometry::D2,
+impl Default for TextureRequest {
+    fn default() -> TextureRequest {
+        TextureRequest {
+            op: TextureOp::Sample,
+            geometry: TextureGeometry::D2,
             level: LevelKind::Base,
             whole: false,
             offsets: false,
             uniform: false,
             ty: Type::F32,
             n: 1,
-            clamp: Clamp::Trap,
+            clamp: SurfaceClamp::Trap,
             formatted: false,
         }
     }
 }
 
-const GEOMETRIES: [Geometry; 7] =
-    [Geometry::D1, Geometry::D2, Geometry::D3, Geometry::A1, Geometry::A2, Geometry::Cube, Geometry::ACube];
+const GEOMETRIES: [TextureGeometry; 7] = [
+    TextureGeometry::D1,
+    TextureGeometry::D2,
+    TextureGeometry::D3,
+    TextureGeometry::A1,
+    TextureGeometry::A2,
+    TextureGeometry::Cube,
+    TextureGeometry::ACube,
+];
 const TYPES: [Type; 12] = [
     Type::F32,
     Type::U32,
@@ -113,7 +120,7 @@ const TYPES: [Type; 12] = [
     Type::S64,
     Type::U8,
 ];
-const CLAMPS: [Clamp; 3] = [Clamp::Trap, Clamp::Clamp, Clamp::Zero];
+const CLAMPS: [SurfaceClamp; 3] = [SurfaceClamp::Trap, SurfaceClamp::Clamp, SurfaceClamp::Zero];
 const SURF_OPS: [SurfOp; 5] = [SurfOp::Add, SurfOp::Min, SurfOp::Max, SurfOp::And, SurfOp::Or];
 const OPAQUE: [OpaqueType; 3] = [OpaqueType::Texture, OpaqueType::Sampler, OpaqueType::Surface];
 const QUERIES: [TexQuery; 15] = [
@@ -134,42 +141,42 @@ const QUERIES: [TexQuery; 15] = [
     TexQuery::AddrMode2,
 ];
 
-fn number_of<T: PartialEq>(list: &[T], value: &T) -> Option<u64> {
+fn index_in_list<T: PartialEq>(list: &[T], value: &T) -> Option<u64> {
     list.iter().position(|v| v == value).map(|i| i as u64)
 }
 
-impl Op {
-    fn encode(self) -> Option<u64> {
+impl TextureOp {
+    fn encode_op(self) -> Option<u64> {
         let (kind, detail) = match self {
-            Op::Sample => (0, 0),
-            Op::Gather(component) => (1, u64::from(component & 3)),
-            Op::Query(query) => (2, number_of(&QUERIES, &query)?),
-            Op::IsType(ty) => (3, number_of(&OPAQUE, &ty)?),
-            Op::Load => (4, 0),
-            Op::Store => (5, 0),
-            Op::Reduce(op) => (6, number_of(&SURF_OPS, &op)?),
+            TextureOp::Sample => (0, 0),
+            TextureOp::Gather(component) => (1, u64::from(component & 3)),
+            TextureOp::Query(query) => (2, index_in_list(&QUERIES, &query)?),
+            TextureOp::IsType(ty) => (3, index_in_list(&OPAQUE, &ty)?),
+            TextureOp::Load => (4, 0),
+            TextureOp::Store => (5, 0),
+            TextureOp::Reduce(op) => (6, index_in_list(&SURF_OPS, &op)?),
         };
         Some(kind | detail << 4)
     }
 
-    fn decode(word: u64) -> Option<Op> {
+    fn decode_op(word: u64) -> Option<TextureOp> {
         let detail = (word >> 4 & 15) as usize;
         Some(match word & 15 {
-            0 => Op::Sample,
-            1 => Op::Gather(detail as u8 & 3),
-            2 => Op::Query(*QUERIES.get(detail)?),
-            3 => Op::IsType(*OPAQUE.get(detail)?),
-            4 => Op::Load,
-            5 => Op::Store,
-            6 => Op::Reduce(*SURF_OPS.get(detail)?),
+            0 => TextureOp::Sample,
+            1 => TextureOp::Gather(detail as u8 & 3),
+            2 => TextureOp::Query(*QUERIES.get(detail)?),
+            3 => TextureOp::IsType(*OPAQUE.get(detail)?),
+            4 => TextureOp::Load,
+            5 => TextureOp::Store,
+            6 => TextureOp::Reduce(*SURF_OPS.get(detail)?),
             _ => return None,
         })
     }
 }
 
-impl Request {
+impl TextureRequest {
     /// The word; `None` for what no instruction has.
-    pub fn encode(self) -> Option<u64> {
+    pub fn encode_request(self) -> Option<u64> {
         let level = match self.level {
             LevelKind::Base => 0,
             LevelKind::Explicit => 1,
@@ -178,21 +185,21 @@ impl Request {
         let flags = [self.whole, self.offsets, self.uniform, self.formatted];
         let flags = flags.into_iter().enumerate().fold(0, |all, (i, flag)| all | u64::from(flag) << i);
         Some(
-            self.op.encode()?
-                | number_of(&GEOMETRIES, &self.geometry)? << 8
+            self.op.encode_op()?
+                | index_in_list(&GEOMETRIES, &self.geometry)? << 8
                 | level << 12
-                | number_of(&TYPES, &self.ty)? << 16
+                | index_in_list(&TYPES, &self.ty)? << 16
                 | u64::from(self.n) << 20
-                | number_of(&CLAMPS, &self.clamp)? << 24
+                | index_in_list(&CLAMPS, &self.clamp)? << 24
                 | flags << 28,
         )
     }
 
-    /// The inverse of [`Request::encode`].
-    pub fn decode(word: u64) -> Option<Request> {
+    /// The inverse of [`TextureRequest::encode_request`].
+    pub fn decode_request(word: u64) -> Option<TextureRequest> {
         let flag = |i: u64| word >> (28 + i) & 1 != 0;
-        Some(Request {
-            op: Op::decode(word)?,
+        Some(TextureRequest {
+            op: TextureOp::decode_op(word)?,
             geometry: *GEOMETRIES.get((word >> 8 & 15) as usize)?,
             level: match word >> 12 & 15 {
                 0 => LevelKind::Base,
@@ -211,14 +218,14 @@ impl Request {
     }
 
     /// Where level or derivatives begin among the words.
-    pub fn level_at(&self) -> usize {
+    pub fn level_word_index(&self) -> usize {
         self.geometry.n_coords()
     }
 
     /// Where the offsets begin among the words.
-    pub fn offsets_at(&self) -> usize {
-        let axes = self.geometry.axes();
-        self.level_at()
+    pub fn offsets_word_index(&self) -> usize {
+        let axes = self.geometry.n_axes();
+        self.level_word_index()
             + match self.level {
                 LevelKind::Base => 0,
                 LevelKind::Explicit => 1,
@@ -233,27 +240,27 @@ mod tests {
 
     #[test]
     fn requests_round_trip() {
-        let one = Request {
-            op: Op::Gather(2),
-            geometry: Geometry::ACube,
+        let one = TextureRequest {
+            op: TextureOp::Gather(2),
+            geometry: TextureGeometry::ACube,
             offsets: true,
             uniform: true,
             ty: Type::U32,
             n: 4,
-            clamp: Clamp::Zero,
-            ..Request::default()
+            clamp: SurfaceClamp::Zero,
+            ..TextureRequest::default()
         };
-        let two = Request {
-            op: Op::Query(TexQuery::AddrMode2),
+        let two = TextureRequest {
+            op: TextureOp::Query(TexQuery::AddrMode2),
             level: LevelKind::Gradient,
             whole: true,
             formatted: true,
             ty: Type::S64,
-            ..Request::default()
+            ..TextureRequest::default()
         };
-        for r in [one, two, Request::default()] {
-            assert_eq!(r.encode().and_then(Request::decode), Some(r));
+        for r in [one, two, TextureRequest::default()] {
+            assert_eq!(r.encode_request().and_then(TextureRequest::decode_request), Some(r));
         }
-        assert_eq!(Request::decode(15), None);
+        assert_eq!(TextureRequest::decode_request(15), None);
     }
 }

@@ -5,36 +5,36 @@
 //! Channels that a format lacks are 0.
 
 use super::address;
-use super::filter::{SamplePoint, Source, Sum};
-use super::format::{Channel, with_channel};
-use super::request::{LevelKind, Op, Request, TextureLanes};
-use super::{Resource, Sampler, Texture, cube};
+use super::filter::{ColorSum, SamplePoint, SampleSource};
+use super::format::{ChannelAccess, with_channel};
+use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
+use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
-use rtcg_ptx::ast::{Geometry, Type};
+use rtcg_ptx::ast::{TextureGeometry, Type};
 
 /// A colour as a kernel sees it.
-type Words = [u32; 4];
+type ColorWords = [u32; 4];
 
 /// Samples `texture` for the lanes of `mask`.
 ///
 /// # Safety
 /// The texture's memory may be read, or faults; this function owns nothing while it reads.
-pub unsafe fn run(texture: &Texture, request: &Request, mask: u32, lanes: &mut TextureLanes) {
+pub unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u32, lanes: &mut TextureLanes) {
     let Texture { resource, sampler } = texture;
     // SAFETY: passed on.
     unsafe {
-        if !super::simd_sampling::run(resource, sampler, request, mask, lanes) {
-            with_channel!(resource.format.kind, lanes_of(resource, sampler, request, mask, lanes));
+        if !super::simd_sampling::try_sample_simd(resource, sampler, request, mask, lanes) {
+            with_channel!(resource.format.kind, sample_lanes_of_channel(resource, sampler, request, mask, lanes));
         }
     }
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn lanes_of<C: Channel>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`sample_lanes`].
+unsafe fn sample_lanes_of_channel<C: ChannelAccess>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     mask: u32,
     lanes: &mut TextureLanes,
 ) {
@@ -42,17 +42,17 @@ unsafe fn lanes_of<C: Channel>(
         // SAFETY: passed on.
         let words = unsafe {
             match request.op {
-                Op::Gather(component) => gather::<C>(resource, sampler, request, lanes, lane, component),
-                _ => sample::<C>(resource, sampler, request, lanes, lane),
+                TextureOp::Gather(component) => gather_lane::<C>(resource, sampler, request, lanes, lane, component),
+                _ => sample_lane::<C>(resource, sampler, request, lanes, lane),
             }
         };
-        put(request.ty, words, lanes, lane);
+        store_color(request.ty, words, lanes, lane);
     }
 }
 
 /// Stores a colour as the results of a lane.
 #[inline(always)]
-fn put(ty: Type, words: Words, lanes: &mut TextureLanes, lane: usize) {
+fn store_color(ty: Type, words: ColorWords, lanes: &mut TextureLanes, lane: usize) {
     let half = |w: u32| u32::from(f16::from_f32(f32::from_bits(w)).to_bits());
     let out = match ty {
         Type::F16 => words.map(half),
@@ -70,24 +70,29 @@ fn put(ty: Type, words: Words, lanes: &mut TextureLanes, lane: usize) {
 
 /// The layer and the coordinates of a lane.
 #[inline(always)]
-fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> SamplePoint {
+fn sample_point(
+    resource: &TextureResource,
+    request: &TextureRequest,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> SamplePoint {
     let geometry = request.geometry;
-    let layered = usize::from(geometry.layered());
+    let layered = usize::from(geometry.is_layered());
     let word = |i: usize| lanes.words[i][lane];
     let float = |i: usize| f32::from_bits(word(layered + i));
-    let mut layer = if geometry.layered() { word(0) } else { 0 };
-    let axes = geometry.axes();
+    let mut layer = if geometry.is_layered() { word(0) } else { 0 };
+    let axes = geometry.n_axes();
     let mut shift = [0; 3];
     if request.offsets {
         for (axis, s) in shift.iter_mut().enumerate().take(axes) {
             // The hardware has four bits for an offset.
-            *s = (word(request.offsets_at() + axis) as i32) << 28 >> 28;
+            *s = (word(request.offsets_word_index() + axis) as i32) << 28 >> 28;
         }
     }
-    if matches!(geometry, Geometry::Cube | Geometry::ACube) {
-        let (face, [s, t]) = cube::face([float(0), float(1), float(2)]);
+    if matches!(geometry, TextureGeometry::Cube | TextureGeometry::ACube) {
+        let (face, [s, t]) = cube::face_of_direction([float(0), float(1), float(2)]);
         layer = layer.min((resource.layers / 6).max(1) - 1) * 6 + face;
-        let layer = address::layer(layer, resource.layers);
+        let layer = address::clamp_layer(layer, resource.layers);
         return SamplePoint { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
     }
     let mut at = [0.0; 3];
@@ -96,22 +101,22 @@ fn spot(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usiz
     }
     // A volume sampled as something flat, or the other way round, stays within its first slice.
     let flat_volume = axes == 3 && resource.layered;
-    let layer = if axes == 3 { 0 } else { address::layer(layer, resource.layers) };
+    let layer = if axes == 3 { 0 } else { address::clamp_layer(layer, resource.layers) };
     SamplePoint { axes: if flat_volume { 2 } else { axes }, at, layer, shift, cube: false }
 }
 
 /// The level of detail, before bias and limits.
-fn level_of_detail(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> f32 {
-    let word = |i: usize| f32::from_bits(lanes.words[request.level_at() + i][lane]);
+fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: &TextureLanes, lane: usize) -> f32 {
+    let word = |i: usize| f32::from_bits(lanes.words[request.level_word_index() + i][lane]);
     match request.level {
         LevelKind::Base => 0.0,
         LevelKind::Explicit if request.whole => f64::from(word(0).to_bits() as i32) as f32,
         LevelKind::Explicit => word(0),
         LevelKind::Gradient => {
-            let axes = request.geometry.axes();
+            let axes = request.geometry.n_axes();
             let length = |first: usize| {
                 let squares = (0..axes).map(|a| {
-                    let cube = matches!(request.geometry, Geometry::Cube | Geometry::ACube);
+                    let cube = matches!(request.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
                     let extent = resource.levels[0].extents[if cube { 0 } else { a }];
                     let scale = if cube { f64::from(extent) / 2.0 } else { f64::from(extent) };
                     (f64::from(word(first + a)) * scale).powi(2)
@@ -124,7 +129,7 @@ fn level_of_detail(resource: &Resource, request: &Request, lanes: &TextureLanes,
 }
 
 /// The levels to sample and the weight of the second in 1/256.
-fn levels(resource: &Resource, sampler: &Sampler, detail: f32) -> (usize, usize, u32) {
+fn select_mip_levels(resource: &TextureResource, sampler: &SamplerState, detail: f32) -> (usize, usize, u32) {
     let last = resource.levels.len() - 1;
     if last == 0 {
         return (0, 0, 0);
@@ -142,39 +147,39 @@ fn levels(resource: &Resource, sampler: &Sampler, detail: f32) -> (usize, usize,
 }
 
 /// # Safety
-/// As [`run`].
+/// As [`sample_lanes`].
 #[inline(always)]
-unsafe fn sample<C: Channel>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+unsafe fn sample_lane<C: ChannelAccess>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
-) -> Words {
-    let spot = spot(resource, request, lanes, lane);
+) -> ColorWords {
+    let spot = sample_point(resource, request, lanes, lane);
     let (first, second, weight) = match request.level {
         LevelKind::Base if resource.levels.len() == 1 => (0, 0, 0),
-        _ => levels(resource, sampler, level_of_detail(resource, request, lanes, lane)),
+        _ => select_mip_levels(resource, sampler, level_of_detail(resource, request, lanes, lane)),
     };
-    let source = |level: usize| Source { resource, sampler, level: &resource.levels[level] };
+    let source = |level: usize| SampleSource { resource, sampler, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
         if request.whole || resource.linear_memory {
-            return fetch::<C>(&source(first), &spot);
+            return fetch_texel::<C>(&source(first), &spot);
         }
-        if !C::NUMBER || !sampler.linear && weight == 0 {
-            return bits::<C>(&source(first), source(first).nearest(&spot));
+        if !C::IS_FILTERABLE || !sampler.linear && weight == 0 {
+            return texel_bits::<C>(&source(first), source(first).nearest_texel(&spot));
         }
-        let one = |level: usize| -> Sum {
+        let one = |level: usize| -> ColorSum {
             let source = source(level);
-            if sampler.linear { source.mean::<C>(&spot) } else { source.point_sample::<C>(&spot) }
+            if sampler.linear { source.filtered_color::<C>(&spot) } else { source.point_sample::<C>(&spot) }
         };
         let mut sum = one(first);
         if weight != 0 {
             let (other, w) = (one(second), f64::from(weight) / 256.0);
             (0..4).for_each(|c| sum[c] = sum[c] * (1.0 - w) + other[c] * w);
         }
-        colour::<C>(resource, sum)
+        color_words::<C>(resource, sum)
     }
 }
 
@@ -182,20 +187,24 @@ unsafe fn sample<C: Channel>(
 /// border.
 pub(crate) fn nearest_texel(
     texture: &Texture,
-    request: &Request,
+    request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
 ) -> Option<(u64, u32)> {
     let Texture { resource, sampler } = texture;
-    let spot = spot(resource, request, lanes, lane);
-    let source = Source { resource, sampler, level: &resource.levels[0] };
-    let at = if request.whole || resource.linear_memory { whole(&source, &spot) } else { source.nearest(&spot) };
-    at.map(|at| (resource.texel(source.level, at) as u64, resource.format.bytes))
+    let spot = sample_point(resource, request, lanes, lane);
+    let source = SampleSource { resource, sampler, level: &resource.levels[0] };
+    let at = if request.whole || resource.linear_memory {
+        texel_indices(&source, &spot)
+    } else {
+        source.nearest_texel(&spot)
+    };
+    at.map(|at| (resource.texel_address(source.level, at) as u64, resource.format.bytes))
 }
 
 /// A sum as floats.
 #[inline(always)]
-fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
+fn color_words<C: ChannelAccess>(resource: &TextureResource, sum: ColorSum) -> ColorWords {
     let mut words = [0; 4];
     for c in 0..resource.format.channels as usize {
         words[c] = ((sum[c] / C::DIVISOR) as f32).to_bits();
@@ -206,23 +215,23 @@ fn colour<C: Channel>(resource: &Resource, sum: Sum) -> Words {
 /// A texel named by number: no filter, and zero outside.
 ///
 /// # Safety
-/// As [`run`].
+/// As [`sample_lanes`].
 #[inline(always)]
-unsafe fn fetch<C: Channel>(source: &Source<'_>, spot: &SamplePoint) -> Words {
-    match whole(source, spot) {
+unsafe fn fetch_texel<C: ChannelAccess>(source: &SampleSource<'_>, spot: &SamplePoint) -> ColorWords {
+    match texel_indices(source, spot) {
         // SAFETY: passed on; the texel lies in the level.
-        Some(at) => unsafe { bits::<C>(source, Some(at)) },
+        Some(at) => unsafe { texel_bits::<C>(source, Some(at)) },
         None => [0; 4],
     }
 }
 
 /// Texel numbers of a place that names them, the layer in the last; `None` outside.
 #[inline(always)]
-fn whole(source: &Source<'_>, spot: &SamplePoint) -> Option<[u32; 3]> {
+fn texel_indices(source: &SampleSource<'_>, spot: &SamplePoint) -> Option<[u32; 3]> {
     let mut at = [0, 0, spot.layer];
     for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
         let number = spot.at[axis].floor().clamp(-4e9, 4e9) as i64;
-        let i = address::whole(number, source.level.extents[axis], spot.shift[axis]);
+        let i = address::texel_by_index(number, source.level.extents[axis], spot.shift[axis]);
         if i < 0 {
             return None;
         }
@@ -234,37 +243,37 @@ fn whole(source: &Source<'_>, spot: &SamplePoint) -> Option<[u32; 3]> {
 /// A texel as bits; the border as the bits of its colour.
 ///
 /// # Safety
-/// As [`run`].
+/// As [`sample_lanes`].
 #[inline(always)]
-unsafe fn bits<C: Channel>(source: &Source<'_>, at: Option<[u32; 3]>) -> Words {
+unsafe fn texel_bits<C: ChannelAccess>(source: &SampleSource<'_>, at: Option<[u32; 3]>) -> ColorWords {
     let resource = source.resource;
     let Some(at) = at else {
         return std::array::from_fn(|c| {
             if c < resource.format.channels as usize { source.sampler.border[c].to_bits() } else { 0 }
         });
     };
-    let p = resource.texel(source.level, at);
+    let p = resource.texel_address(source.level, at);
     let mut words = [0; 4];
     for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
-        let q = p.wrapping_add(c * C::BYTES);
+        let q = p.wrapping_add(c * C::CHANNEL_BYTES);
         // SAFETY: the texel lies in the resource.
-        *word = unsafe { C::bits(q, c) };
+        *word = unsafe { C::channel_bits(q, c) };
     }
     words
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn gather<C: Channel>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`sample_lanes`].
+unsafe fn gather_lane<C: ChannelAccess>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
     component: u8,
-) -> Words {
-    let spot = spot(resource, request, lanes, lane);
-    let source = Source { resource, sampler, level: &resource.levels[0] };
+) -> ColorWords {
+    let spot = sample_point(resource, request, lanes, lane);
+    let source = SampleSource { resource, sampler, level: &resource.levels[0] };
     // SAFETY: passed on.
-    source.footprint(&spot).map(|at| unsafe { bits::<C>(&source, at) }[usize::from(component)])
+    source.bilinear_footprint(&spot).map(|at| unsafe { texel_bits::<C>(&source, at) }[usize::from(component)])
 }

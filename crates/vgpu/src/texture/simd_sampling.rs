@@ -5,62 +5,62 @@
 //! that take no part are computed too: whatever their coordinates hold, texel numbers lie in the
 //! texture.
 
-use super::format::{Channel, ChannelKind, with_channel};
-use super::request::{LevelKind, Op, Request, TextureLanes};
-use super::{AddressMode, Resource, Sampler, address};
+use super::format::{ChannelAccess, ChannelKind, with_channel};
+use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
+use super::{AddressMode, SamplerState, TextureResource, address};
 use crate::abi::WARP_LANES;
-use rtcg_ptx::ast::{Geometry, Type};
+use rtcg_ptx::ast::{TextureGeometry, Type};
 
-type Lanes<T> = [T; WARP_LANES];
+type PerLane<T> = [T; WARP_LANES];
 
 /// The texels of one axis around each lane's coordinate.
-struct Axis {
-    lo: Lanes<i32>,
-    hi: Lanes<i32>,
+struct AxisTaps {
+    lo: PerLane<i32>,
+    hi: PerLane<i32>,
     /// Weight of `hi` in 1/256.
-    frac: Lanes<i32>,
+    frac: PerLane<i32>,
 }
 
 /// Samples the lanes of `mask` if this is the usual case; false when it is not.
 ///
 /// # Safety
-/// As [`super::sample::run`].
-pub(super) unsafe fn run(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`super::sample::sample_lanes`].
+pub(super) unsafe fn try_sample_simd(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     mask: u32,
     lanes: &mut TextureLanes,
 ) -> bool {
-    let plain = request.op == Op::Sample
-        && matches!(request.geometry, Geometry::D2 | Geometry::A2)
+    let plain = request.op == TextureOp::Sample
+        && matches!(request.geometry, TextureGeometry::D2 | TextureGeometry::A2)
         && request.level == LevelKind::Base
         && !request.whole
         && !request.offsets
         && !matches!(request.ty, Type::F16 | Type::F16x2)
         && resource.levels.len() == 1
         && !resource.linear_memory
-        && sampler.mode(0) != AddressMode::Border
-        && sampler.mode(1) != AddressMode::Border;
+        && sampler.address_mode(0) != AddressMode::Border
+        && sampler.address_mode(1) != AddressMode::Border;
     if !plain {
         return false;
     }
     let format = resource.format;
     // SAFETY: passed on.
     let colours = unsafe {
-        if !sampler.linear || !format.kind.is_number() {
-            with_channel!(format.kind, nearest(resource, sampler, request, lanes))
+        if !sampler.linear || !format.kind.is_filterable() {
+            with_channel!(format.kind, sample_nearest(resource, sampler, request, lanes))
         } else {
             match (format.kind, format.channels) {
-                (ChannelKind::F32, 1) => floats::<1>(resource, sampler, request, lanes),
-                (ChannelKind::F32, 4) => floats::<4>(resource, sampler, request, lanes),
-                (ChannelKind::Unorm8, 1) => bytes::<1>(resource, sampler, request, lanes),
-                (ChannelKind::Unorm8, 4) => bytes::<4>(resource, sampler, request, lanes),
+                (ChannelKind::F32, 1) => sample_floats::<1>(resource, sampler, request, lanes),
+                (ChannelKind::F32, 4) => sample_floats::<4>(resource, sampler, request, lanes),
+                (ChannelKind::Unorm8, 1) => sample_bytes::<1>(resource, sampler, request, lanes),
+                (ChannelKind::Unorm8, 4) => sample_bytes::<4>(resource, sampler, request, lanes),
                 _ => return false,
             }
         }
     };
-    let taking_part: Lanes<u32> = std::array::from_fn(|lane| (mask >> lane & 1).wrapping_neg());
+    let taking_part: PerLane<u32> = std::array::from_fn(|lane| (mask >> lane & 1).wrapping_neg());
     for (results, colour) in lanes.results.iter_mut().zip(colours) {
         // Other lanes may hold what another texture gave.
         for ((result, v), part) in results.iter_mut().zip(colour).zip(taking_part) {
@@ -72,32 +72,33 @@ pub(super) unsafe fn run(
 }
 
 /// Results of all lanes by channel.
-type LaneColors = [Lanes<u32>; 4];
+type LaneColors = [PerLane<u32>; 4];
 
 /// What a format lacks is 0.
 const NO_COLORS: LaneColors = [[0; WARP_LANES]; 4];
 
 /// The layer of a lane.
-fn layer(resource: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> u32 {
-    if request.geometry.layered() { address::layer(lanes.words[0][lane], resource.layers) } else { 0 }
+fn lane_layer(resource: &TextureResource, request: &TextureRequest, lanes: &TextureLanes, lane: usize) -> u32 {
+    if request.geometry.is_layered() { address::clamp_layer(lanes.words[0][lane], resource.layers) } else { 0 }
 }
 
 /// Calls `f` with number, weights of the four texels (low row first) and their addresses of each lane.
 #[inline(always)]
 fn each_lane(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
     mut f: impl FnMut(usize, [i32; 4], [*const u8; 4]),
 ) {
     let level = &resource.levels[0];
-    let first = usize::from(request.geometry.layered());
-    let axis = |a: usize| axis_taps(&lanes.words[first + a], level.extents[a], sampler.mode(a), sampler.normalized);
+    let first = usize::from(request.geometry.is_layered());
+    let axis =
+        |a: usize| axis_taps(&lanes.words[first + a], level.extents[a], sampler.address_mode(a), sampler.normalized);
     let (x, y) = (axis(0), axis(1));
     for lane in 0..WARP_LANES {
-        let layer = layer(resource, request, lanes, lane);
-        let texel = |i: i32, j: i32| resource.texel(level, [i as u32, j as u32, layer]);
+        let layer = lane_layer(resource, request, lanes, lane);
+        let texel = |i: i32, j: i32| resource.texel_address(level, [i as u32, j as u32, layer]);
         let (a, b) = (x.frac[lane], y.frac[lane]);
         let weights = [(256 - a) * (256 - b), a * (256 - b), (256 - a) * b, a * b];
         let (l, r, t, u) = (x.lo[lane], x.hi[lane], y.lo[lane], y.hi[lane]);
@@ -106,11 +107,11 @@ fn each_lane(
 }
 
 /// # Safety
-/// As [`run`]; the format has `N` channels of `f32`.
-unsafe fn floats<const N: usize>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`try_sample_simd`]; the format has `N` channels of `f32`.
+unsafe fn sample_floats<const N: usize>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
 ) -> LaneColors {
     let mut out = NO_COLORS;
@@ -131,11 +132,11 @@ unsafe fn floats<const N: usize>(
 }
 
 /// # Safety
-/// As [`run`]; the format has `N` channels of bytes from 0 to 1.
-unsafe fn bytes<const N: usize>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`try_sample_simd`]; the format has `N` channels of bytes from 0 to 1.
+unsafe fn sample_bytes<const N: usize>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
 ) -> LaneColors {
     let mut sums = [[0_i32; WARP_LANES]; N];
@@ -155,25 +156,26 @@ unsafe fn bytes<const N: usize>(
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn nearest<C: Channel>(
-    resource: &Resource,
-    sampler: &Sampler,
-    request: &Request,
+/// As [`try_sample_simd`].
+unsafe fn sample_nearest<C: ChannelAccess>(
+    resource: &TextureResource,
+    sampler: &SamplerState,
+    request: &TextureRequest,
     lanes: &TextureLanes,
 ) -> LaneColors {
     let level = &resource.levels[0];
-    let first = usize::from(request.geometry.layered());
-    let axis = |a: usize| axis_texels(&lanes.words[first + a], level.extents[a], sampler.mode(a), sampler.normalized);
+    let first = usize::from(request.geometry.is_layered());
+    let axis =
+        |a: usize| axis_texels(&lanes.words[first + a], level.extents[a], sampler.address_mode(a), sampler.normalized);
     let (x, y) = (axis(0), axis(1));
     let mut out = NO_COLORS;
     for lane in 0..WARP_LANES {
-        let layer = layer(resource, request, lanes, lane);
-        let p = resource.texel(level, [x[lane] as u32, y[lane] as u32, layer]);
+        let layer = lane_layer(resource, request, lanes, lane);
+        let p = resource.texel_address(level, [x[lane] as u32, y[lane] as u32, layer]);
         for (c, out) in out.iter_mut().enumerate().take(resource.format.channels as usize) {
-            let q = p.wrapping_add(c * C::BYTES);
+            let q = p.wrapping_add(c * C::CHANNEL_BYTES);
             // SAFETY: the texel lies in the texture.
-            out[lane] = unsafe { C::bits(q, c) };
+            out[lane] = unsafe { C::channel_bits(q, c) };
         }
     }
     out
@@ -188,7 +190,7 @@ fn without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
 
 /// Not above `v`, which is less than 2^31 in magnitude.
 #[inline(always)]
-fn floor(v: f64) -> i32 {
+fn floor_to_i32(v: f64) -> i32 {
     // SAFETY: the caller's bound.
     let t = unsafe { v.to_int_unchecked::<i32>() };
     t - i32::from(f64::from(t) > v)
@@ -196,41 +198,41 @@ fn floor(v: f64) -> i32 {
 
 /// `x` less a whole multiple of `period`; see [`address`].
 #[inline(always)]
-fn repeat(x: f64, period: f64) -> f64 {
+fn modulo_period(x: f64, period: f64) -> f64 {
     let turns = x / period;
     let near = if turns.abs() < 2_147_483_647.0 { turns } else { 0.0 };
     let x = if turns.abs() < 2_147_483_647.0 { x } else { 0.0 };
-    let x = x - period * f64::from(floor(near));
+    let x = x - period * f64::from(floor_to_i32(near));
     let most = period.next_down();
     if x < most { x } else { most }
 }
 
 /// Between -4 and `most`; NaN becomes -4, where the mean is the first texel, as it is at 0.
 #[inline(always)]
-fn within(x: f64, most: f64) -> f64 {
+fn clamp_position(x: f64, most: f64) -> f64 {
     let x = if x > -4.0 { x } else { -4.0 };
     if x < most { x } else { most }
 }
 
 /// The greatest integers not above 512 times the positions.
 #[inline(always)]
-fn scaled(words: &Lanes<u32>, position: impl Fn(f64) -> f64) -> Lanes<i32> {
-    words.map(|w| floor(position(f64::from(f32::from_bits(w))) * 512.0))
+fn scaled_positions(words: &PerLane<u32>, position: impl Fn(f64) -> f64) -> PerLane<i32> {
+    words.map(|w| floor_to_i32(position(f64::from(f32::from_bits(w))) * 512.0))
 }
 
 /// Positions in texels, times 512 and rounded down.
-fn positions(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Lanes<i32> {
+fn fixed_point_positions(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> PerLane<i32> {
     let (size, most) = (f64::from(n), f64::from(n) + 4.0);
     match mode {
-        AddressMode::Wrap => scaled(words, |x| repeat(x, 1.0) * size),
-        AddressMode::Mirror => scaled(words, |x| repeat(x, 2.0) * size),
-        _ if normalized => scaled(words, |x| within(x * size, most)),
-        _ => scaled(words, |x| within(x, most)),
+        AddressMode::Wrap => scaled_positions(words, |x| modulo_period(x, 1.0) * size),
+        AddressMode::Mirror => scaled_positions(words, |x| modulo_period(x, 2.0) * size),
+        _ if normalized => scaled_positions(words, |x| clamp_position(x * size, most)),
+        _ => scaled_positions(words, |x| clamp_position(x, most)),
     }
 }
 
 /// Texels that stand at numbers around the texture: see [`address`]. There is no border here.
-fn resolve(numbers: &Lanes<i32>, n: u32, mode: AddressMode) -> Lanes<i32> {
+fn apply_address_mode(numbers: &PerLane<i32>, n: u32, mode: AddressMode) -> PerLane<i32> {
     let (n, last) = (n as i32, n as i32 - 1);
     match mode {
         AddressMode::Wrap => numbers.map(|i| {
@@ -256,20 +258,20 @@ fn resolve(numbers: &Lanes<i32>, n: u32, mode: AddressMode) -> Lanes<i32> {
     }
 }
 
-/// [`address::linear`] of every lane.
-fn axis_taps(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Axis {
+/// [`address::linear_taps`] of every lane.
+fn axis_taps(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> AxisTaps {
     // Halving the odd number rounds to 1/256: (512 u - 256 + 1) / 2.
-    let fixed = positions(words, n, mode, normalized).map(|p| (p - 255) >> 1);
-    Axis {
-        lo: resolve(&fixed.map(|f| f >> 8), n, mode),
-        hi: resolve(&fixed.map(|f| (f >> 8) + 1), n, mode),
+    let fixed = fixed_point_positions(words, n, mode, normalized).map(|p| (p - 255) >> 1);
+    AxisTaps {
+        lo: apply_address_mode(&fixed.map(|f| f >> 8), n, mode),
+        hi: apply_address_mode(&fixed.map(|f| (f >> 8) + 1), n, mode),
         frac: fixed.map(|f| f & 255),
     }
 }
 
-/// [`address::nearest`] of every lane.
-fn axis_texels(words: &Lanes<u32>, n: u32, mode: AddressMode, normalized: bool) -> Lanes<i32> {
-    resolve(&positions(words, n, mode, normalized).map(|p| p >> 9), n, mode)
+/// [`address::nearest_texel`] of every lane.
+fn axis_texels(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> PerLane<i32> {
+    apply_address_mode(&fixed_point_positions(words, n, mode, normalized).map(|p| p >> 9), n, mode)
 }
 
 #[cfg(test)]
@@ -279,14 +281,18 @@ mod tests {
     const ODD: [f32; 14] =
         [0.0, -0.0, 0.5, 1.0, 1.5, -3.5, 6.999, 7.0, 8.5, 1e10, -1e10, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 
-    fn compare(words: &Lanes<f32>, n: u32, mode: AddressMode, normalized: bool) {
+    fn compare(words: &PerLane<f32>, n: u32, mode: AddressMode, normalized: bool) {
         let bits = words.map(f32::to_bits);
         let (axis, texels) = (axis_taps(&bits, n, mode, normalized), axis_texels(&bits, n, mode, normalized));
         for (lane, &x) in words.iter().enumerate() {
-            let t = address::linear(f64::from(x), n, mode, normalized, 0);
+            let t = address::linear_taps(f64::from(x), n, mode, normalized, 0);
             assert_eq!((axis.lo[lane], axis.hi[lane]), (t.lo, t.hi), "{x} of {n}, {mode:?}");
             assert!(t.lo == t.hi || axis.frac[lane] == t.frac as i32, "{x} of {n}, {mode:?}");
-            assert_eq!(texels[lane], address::nearest(f64::from(x), n, mode, normalized, 0), "{x} of {n}, {mode:?}");
+            assert_eq!(
+                texels[lane],
+                address::nearest_texel(f64::from(x), n, mode, normalized, 0),
+                "{x} of {n}, {mode:?}"
+            );
         }
     }
 

@@ -3,11 +3,11 @@
 //! Unformatted accesses name x in bytes; an access must be aligned to its size. `.p` names it in
 //! texels and converts: integers saturate, floats round to `f16` where the surface holds those.
 
-use super::Resource;
+use super::TextureResource;
 use super::format::ChannelKind;
-use super::request::{Op, Request, TextureLanes};
+use super::request::{TextureLanes, TextureOp, TextureRequest};
 use half::f16;
-use rtcg_ptx::ast::{Clamp, Geometry, SurfOp, Type};
+use rtcg_ptx::ast::{SurfOp, SurfaceClamp, TextureGeometry, Type};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why an access ends the launch.
@@ -25,21 +25,21 @@ pub enum AccessError {
 ///
 /// # Safety
 /// The surface's memory may be accessed, or faults; this function owns nothing meanwhile.
-pub unsafe fn run(
-    surface: &Resource,
-    request: &Request,
+pub unsafe fn access_surface(
+    surface: &TextureResource,
+    request: &TextureRequest,
     mask: u32,
     lanes: &mut TextureLanes,
 ) -> Result<(), (u32, AccessError)> {
     let size = size_of(surface, request);
     for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
-        let at = place(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
+        let at = access_address(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
         // SAFETY: passed on; `at` is aligned and within the surface.
         let done = unsafe {
             match request.op {
-                Op::Load => load(at, request, lanes, lane),
-                Op::Store => store(at, surface, request, lanes, lane),
-                Op::Reduce(op) => reduce(at, op, surface, request, lanes.wide[0][lane]),
+                TextureOp::Load => load_texel(at, request, lanes, lane),
+                TextureOp::Store => store_texel(at, surface, request, lanes, lane),
+                TextureOp::Reduce(op) => reduce_texel(at, op, surface, request, lanes.wide[0][lane]),
                 _ => false,
             }
         };
@@ -51,27 +51,32 @@ pub unsafe fn run(
 }
 
 /// Bytes of one lane's access.
-fn size_of(surface: &Resource, request: &Request) -> u32 {
+fn size_of(surface: &TextureResource, request: &TextureRequest) -> u32 {
     if request.formatted { surface.format.bytes } else { request.ty.bytes() * u32::from(request.n) }
 }
 
 /// Address and bytes of a lane's access; `None` when it makes none or is refused.
-pub(crate) fn access(surface: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> Option<(u64, u32)> {
+pub(crate) fn lane_access(
+    surface: &TextureResource,
+    request: &TextureRequest,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> Option<(u64, u32)> {
     let size = size_of(surface, request);
-    let at = place(surface, request, size, lanes, lane).ok()??;
+    let at = access_address(surface, request, size, lanes, lane).ok()??;
     Some((at as u64, size))
 }
 
 /// The address of a lane's access; `None` when it is to be left out.
-fn place(
-    surface: &Resource,
-    request: &Request,
+fn access_address(
+    surface: &TextureResource,
+    request: &TextureRequest,
     size: u32,
     lanes: &TextureLanes,
     lane: usize,
 ) -> Result<Option<*mut u8>, AccessError> {
     let geometry = request.geometry;
-    let layered = usize::from(geometry.layered());
+    let layered = usize::from(geometry.is_layered());
     let word = |i: usize| lanes.words[i][lane] as i32;
     let level = &surface.levels[0];
     let unit = if request.formatted { i64::from(surface.format.bytes) } else { 1 };
@@ -87,18 +92,18 @@ fn place(
         v.clamp(0, last)
     };
     offset += limit(x, row - i64::from(size));
-    if geometry.axes() > 1 {
+    if geometry.n_axes() > 1 {
         offset += limit(i64::from(word(layered + 1)), i64::from(level.extents[1]) - 1) * level.pitch as i64;
     }
     let slices = if surface.layered { surface.layers } else { level.extents[2] };
-    if geometry == Geometry::D3 {
+    if geometry == TextureGeometry::D3 {
         offset += limit(i64::from(word(2)), i64::from(slices) - 1) * level.slice as i64;
-    } else if geometry.layered() {
+    } else if geometry.is_layered() {
         offset += limit(i64::from(word(0) as u32), i64::from(slices) - 1) * level.slice as i64;
     }
     match request.clamp {
-        Clamp::Trap if !inside => return Err(AccessError::Outside),
-        Clamp::Zero if !inside => return Ok(None),
+        SurfaceClamp::Trap if !inside => return Err(AccessError::Outside),
+        SurfaceClamp::Zero if !inside => return Ok(None),
         _ => {}
     }
     let address = level.start + offset as u64;
@@ -109,14 +114,14 @@ fn place(
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn load(at: Option<*mut u8>, request: &Request, lanes: &mut TextureLanes, lane: usize) -> bool {
+/// As [`access_surface`].
+unsafe fn load_texel(at: Option<*mut u8>, request: &TextureRequest, lanes: &mut TextureLanes, lane: usize) -> bool {
     for e in 0..usize::from(request.n) {
         let bytes = request.ty.bytes() as usize;
         let value = match at {
             None => 0,
             // SAFETY: the caller's contract.
-            Some(p) => unsafe { read(p.wrapping_add(e * bytes), bytes) },
+            Some(p) => unsafe { read_word(p.wrapping_add(e * bytes), bytes) },
         };
         match bytes {
             8 => lanes.wide[e][lane] = value,
@@ -128,7 +133,7 @@ unsafe fn load(at: Option<*mut u8>, request: &Request, lanes: &mut TextureLanes,
 
 /// # Safety
 /// `p` may be read, or faults.
-unsafe fn read(p: *const u8, bytes: usize) -> u64 {
+unsafe fn read_word(p: *const u8, bytes: usize) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         match bytes {
@@ -142,7 +147,7 @@ unsafe fn read(p: *const u8, bytes: usize) -> u64 {
 
 /// # Safety
 /// `p` may be written, or faults.
-unsafe fn write(p: *mut u8, bytes: usize, value: u64) {
+unsafe fn write_word(p: *mut u8, bytes: usize, value: u64) {
     // SAFETY: the caller's contract.
     unsafe {
         match bytes {
@@ -155,22 +160,28 @@ unsafe fn write(p: *mut u8, bytes: usize, value: u64) {
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn store(at: Option<*mut u8>, surface: &Resource, request: &Request, lanes: &TextureLanes, lane: usize) -> bool {
+/// As [`access_surface`].
+unsafe fn store_texel(
+    at: Option<*mut u8>,
+    surface: &TextureResource,
+    request: &TextureRequest,
+    lanes: &TextureLanes,
+    lane: usize,
+) -> bool {
     let Some(p) = at else { return true };
-    let bytes = if request.formatted { surface.format.kind.bytes() } else { request.ty.bytes() } as usize;
+    let bytes = if request.formatted { surface.format.kind.channel_bytes() } else { request.ty.bytes() } as usize;
     let n = if request.formatted { surface.format.channels.min(request.n.into()) as usize } else { request.n.into() };
     for e in 0..n {
         let value = lanes.wide[e][lane];
-        let value = if request.formatted { convert(surface, value as u32).into() } else { value };
+        let value = if request.formatted { convert_to_channel(surface, value as u32).into() } else { value };
         // SAFETY: the caller's contract; the element lies in the access.
-        unsafe { write(p.wrapping_add(e * bytes), bytes, value) };
+        unsafe { write_word(p.wrapping_add(e * bytes), bytes, value) };
     }
     true
 }
 
 /// A 32-bit value as a channel of the surface.
-fn convert(surface: &Resource, value: u32) -> u32 {
+fn convert_to_channel(surface: &TextureResource, value: u32) -> u32 {
     match (surface.format.kind, surface.format.code) {
         (ChannelKind::F16, _) => f16::from_f32(f32::from_bits(value)).to_bits().into(),
         (ChannelKind::U8, _) => value.min(0xff),
@@ -182,8 +193,14 @@ fn convert(surface: &Resource, value: u32) -> u32 {
 }
 
 /// # Safety
-/// As [`run`].
-unsafe fn reduce(at: Option<*mut u8>, op: SurfOp, surface: &Resource, request: &Request, value: u64) -> bool {
+/// As [`access_surface`].
+unsafe fn reduce_texel(
+    at: Option<*mut u8>,
+    op: SurfOp,
+    surface: &TextureResource,
+    request: &TextureRequest,
+    value: u64,
+) -> bool {
     let ty = match (request.formatted, surface.format.kind, surface.format.code) {
         (false, ..) => request.ty,
         (true, ChannelKind::Word, 10) if surface.format.channels == 1 => Type::S32,
@@ -225,13 +242,13 @@ unsafe fn reduce(at: Option<*mut u8>, op: SurfOp, surface: &Resource, request: &
 }
 
 /// Atomic updates of words that hold signed numbers.
-trait Signed<T> {
+trait SignedUpdate<T> {
     type Word;
     fn update_signed(&self, f: impl Fn(T) -> T) -> Self::Word;
 }
 macro_rules! signed {
     ($atomic:ty, $word:ty, $signed:ty) => {
-        impl Signed<$signed> for $atomic {
+        impl SignedUpdate<$signed> for $atomic {
             type Word = $word;
             fn update_signed(&self, f: impl Fn($signed) -> $signed) -> $word {
                 let next = |old: $word| Some(f(old as $signed) as $word);

@@ -204,7 +204,7 @@ fn functions_are_found_by_name() {
     assert!(!p.is_null() && status.0 == 0);
     assert_eq!(rtcg_vgpu::resolve_symbol("cuMemAlloc_v2"), Some(p.cast_const()));
     // The same symbol and name for two forms: the symbol is the older one's.
-    let (older, newer) = (rtcg_vgpu::resolve("cuMemAdvise_v1"), rtcg_vgpu::resolve("cuMemAdvise"));
+    let (older, newer) = (rtcg_vgpu::resolve_function("cuMemAdvise_v1"), rtcg_vgpu::resolve_function("cuMemAdvise"));
     assert_ne!(older, newer);
     assert_eq!((rtcg_vgpu::resolve_symbol("cuMemAdvise"), rtcg_vgpu::resolve_symbol("cuMemAdvise_v2")), (older, newer));
     ok!(cuGetProcAddress(c"cuMemAdvise".as_ptr(), &raw mut p, 12_000, 0, &raw mut status));

@@ -60,7 +60,7 @@ fn filled() -> CUdeviceptr {
 #[test]
 fn kernels_use_the_memory_of_their_device_and_of_peers() {
     own_process!("RTCG_VIRTUAL_DEVICES" = "3", "RTCG_VIRTUAL_MEMORY" = "64M");
-    check::configure(Checks { init: true, memory: true, ..Checks::NONE }).unwrap();
+    check::configure(Checks { init: true, memory: true, ..Checks::NO_CHECKS }).unwrap();
     ok!(cuInit(0));
     let owner = context(1);
     let there = filled();

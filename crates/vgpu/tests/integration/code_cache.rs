@@ -7,11 +7,13 @@
 use crate::api_common::{alloc, new_context};
 use crate::own_process::rerun;
 use rtcg_cuda_sys::*;
-use rtcg_vgpu::exec::RUNTIME;
-use rtcg_vgpu::jit::instrument::States;
-use rtcg_vgpu::jit::store::{Key, counts, text_key};
-use rtcg_vgpu::jit::{CodeStore, Instrument, ModuleCodeCache, SymbolLayout, Variant, Window, compile_cached};
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::exec::RUNTIME_CALLS;
+use rtcg_vgpu::jit::cache_key::{CodeKey, compile_counts, text_key};
+use rtcg_vgpu::jit::instrument::ShadowStates;
+use rtcg_vgpu::jit::{
+    CodeStore, Instrument, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_cached,
+};
+use rtcg_vgpu::memory::window::device_window;
 use std::ffi::CString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -95,13 +97,13 @@ fn run_work(threads: u32) {
 
 /// A store that tells what is kept in it, and in which order.
 #[derive(Debug, Default)]
-struct RecordingStore(Mutex<Vec<Key>>);
+struct RecordingStore(Mutex<Vec<CodeKey>>);
 
 impl CodeStore for RecordingStore {
-    fn get(&self, _: &Key) -> Option<Vec<u8>> {
+    fn get_code(&self, _: &CodeKey) -> Option<Vec<u8>> {
         None
     }
-    fn put(&self, _: &Key, bytes: &[u8]) {
+    fn put_code(&self, _: &CodeKey, bytes: &[u8]) {
         let text: String = bytes.iter().map(|b| char::from(*b)).collect();
         self.0.lock().unwrap().push(text_key(&text));
     }
@@ -111,29 +113,29 @@ impl CodeStore for RecordingStore {
 fn hashes_of_corpus() -> String {
     let store = Arc::new(RecordingStore::default());
     // Nothing is run, so all may lie where it never does; the processes differ in it.
-    let bits = window().unwrap().bits();
+    let bits = device_window().unwrap().size_log2();
     let somewhere = Arc::as_ptr(&store) as u64;
-    let place = Window { base: ((somewhere >> 12) % 97 + 1) << bits, bits };
-    let states = States { base: somewhere, mask: (1 << bits) - 1 };
-    let checked = Instrument { memory: Some(states), init: true, ..Instrument::NONE };
+    let place = WindowAddress { base: ((somewhere >> 12) % 97 + 1) << bits, bits };
+    let states = ShadowStates { base: somewhere, mask: (1 << bits) - 1 };
+    let checked = Instrument { memory: Some(states), init: true, ..Instrument::NO_INSTRUMENTATION };
     let mut names = vec![];
     for path in corpus() {
         let parsed = rtcg_ptx::parse(std::fs::read_to_string(&path).unwrap());
         let module = Arc::new(parsed.module);
         let symbols = SymbolLayout { globals: (0..module.vars.len() as u64).map(|i| place.base + 4096 * i).collect() };
         for (id, f) in module.functions.iter().enumerate().filter(|(_, f)| f.entry && f.body.len() < 300) {
-            let plain = Variant::for_block([256, 1, 1]);
+            let plain = LaunchVariant::for_block([256, 1, 1]);
             let ways = [
-                (plain, Instrument::NONE),
-                (Variant { baseline: true, ..plain }, Instrument::NONE),
+                (plain, Instrument::NO_INSTRUMENTATION),
+                (LaunchVariant { baseline: true, ..plain }, Instrument::NO_INSTRUMENTATION),
                 (plain, checked),
-                (Variant { force_masked: true, ..plain }, checked),
+                (LaunchVariant { force_masked: true, ..plain }, checked),
             ];
             for (variant, instrument) in ways {
                 let kept: Arc<dyn CodeStore> = Arc::<RecordingStore>::clone(&store);
                 let code_cache = ModuleCodeCache { store: kept, text: [0; 32], generator: [0; 32] };
                 let id = rtcg_ptx::ast::FuncId(id as u32);
-                let calls = (&RUNTIME, &instrument);
+                let calls = (&RUNTIME_CALLS, &instrument);
                 if compile_cached(&module, id, &symbols, variant, calls, place, Some(code_cache)).is_ok() {
                     names.push(format!("{} {}", path.file_name().unwrap().display(), f.name));
                 }
@@ -164,7 +166,7 @@ fn child_process() {
         println!("{}", hashes_of_corpus());
         return;
     }
-    rtcg_vgpu::code_cache::enable();
+    rtcg_vgpu::code_cache::enable_code_cache();
     new_context();
     match step.as_str() {
         "work" => run_work(THREADS),
@@ -177,7 +179,7 @@ fn child_process() {
             println!("report: {}", rtcg_vgpu::last_fault_report(CUcontext::null()).unwrap().replace('\n', "|"));
         }
     }
-    let counts = counts();
+    let counts = compile_counts();
     println!("compiled={} loaded={}", counts.compiled, counts.loaded);
 }
 

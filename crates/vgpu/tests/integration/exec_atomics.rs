@@ -6,9 +6,9 @@ use crate::window_memory;
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
 use rtcg_vgpu::abi::WarpCtx;
-use rtcg_vgpu::exec::{FaultKind, RUNTIME, host_ranges};
+use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, host_ranges};
 use rtcg_vgpu::jit::runtime::{AtomicCode, AtomicLanes};
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::memory::window::device_window;
 use std::sync::Mutex;
 
 struct Case {
@@ -22,7 +22,7 @@ unsafe extern "C" fn one_atomic(ctx: *mut WarpCtx) {
         let case = param::<Case>(ctx);
         // The lock would be left behind by a trap, so the operands are copied out and in.
         let mut lanes = *case.lanes.lock().unwrap();
-        (RUNTIME.atomic)(ctx, case.code, case.mask, 3, &raw mut lanes);
+        (RUNTIME_CALLS.atomic)(ctx, case.code, case.mask, 3, &raw mut lanes);
         *case.lanes.lock().unwrap() = lanes;
     }
 }
@@ -181,7 +181,7 @@ fn bad_addresses_are_faults_of_their_lane() {
     let base = window_memory::commit(4096) as u64;
     let code =
         AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
-    let far = (window().unwrap().heap().end() - (1 << 30)) as u64;
+    let far = (device_window().unwrap().heap_area().end() - (1 << 30)) as u64;
     for (bad, kind) in [
         (base + 2, FaultKind::MisalignedAddress),
         (0, FaultKind::IllegalAddress),
@@ -208,9 +208,9 @@ fn registered_host_memory_can_be_used() {
         AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
     let case = Case { code, mask: 0xff, lanes: Mutex::new(lanes) };
     assert!(run(&serial(one_atomic), shape(1, 32), &case).is_err());
-    assert!(host_ranges::register(address as usize, 4));
+    assert!(host_ranges::register_range(address as usize, 4));
     run(&serial(one_atomic), shape(1, 32), &case).unwrap();
-    assert!(host_ranges::unregister(address as usize));
+    assert!(host_ranges::unregister_range(address as usize));
     assert_eq!(unsafe { (address as *const u32).read_volatile() }, 13);
 }
 
@@ -220,13 +220,13 @@ unsafe extern "C" fn contended(ctx: *mut WarpCtx) {
         let mut lanes = AtomicLanes { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
         let add =
             AtomicCode { op: AtomOp::Add, ty: Type::U64, shared: false, returns: true, elements: 1 }.encode().unwrap();
-        (RUNTIME.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
+        (RUNTIME_CALLS.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
         for l in 0..32 {
             (lanes.address[l], lanes.b[l]) = (base + 8 + 4 * (l as u64 % 7), u64::from(1.0_f32.to_bits()));
         }
         let add =
             AtomicCode { op: AtomOp::Add, ty: Type::F32, shared: false, returns: false, elements: 1 }.encode().unwrap();
-        (RUNTIME.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
+        (RUNTIME_CALLS.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
     }
 }
 

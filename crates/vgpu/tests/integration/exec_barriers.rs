@@ -2,8 +2,8 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, run, validate};
-use rtcg_vgpu::module::{LoadOptions, load};
+use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, run_launch, validate_launch};
+use rtcg_vgpu::module::{LoadOptions, load_image};
 
 /// Runs `body` as a block of `threads` threads that have their numbers in `%t` and of their warps in `%w`. What each has
 /// in `%r0` at the end of it.
@@ -17,14 +17,14 @@ fn run_block(threads: u32, body: &str) -> Result<Vec<u32>, Fault> {
         STORE: ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %t, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], %r0;
         END: ret; }}"
     );
-    let module = load(text.as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let module = load_image(text.as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let out = window_memory::commit(threads as usize * 4);
     let params = (out as u64).to_le_bytes().to_vec();
     let function = module.kernel("k").unwrap();
     let launch =
         Launch { function, grid: [1, 1, 1], block: [threads, 1, 1], dynamic_shared: 0, params, cooperative: false };
-    validate(&launch).unwrap();
-    run(&launch, &CancelFlag::new())?;
+    validate_launch(&launch).unwrap();
+    run_launch(&launch, &CancelFlag::new())?;
     Ok(unsafe { std::slice::from_raw_parts(out as *const u32, threads as usize) }.to_vec())
 }
 

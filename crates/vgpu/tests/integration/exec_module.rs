@@ -1,19 +1,19 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::exec::{Launch, MULTIPROCESSORS, codes, max_resident_blocks, validate};
-use rtcg_vgpu::memory::window::window;
-use rtcg_vgpu::module::{LoadOptions, LoadedModule, load};
+use rtcg_vgpu::exec::{Launch, MULTIPROCESSORS, codes, max_resident_blocks, validate_launch};
+use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 fn module(body: &str) -> Arc<LoadedModule> {
-    load(format!("{HEAD}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+    load_image(format!("{HEAD}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn refusal(image: &[u8]) -> (i32, String) {
-    let e = load(image, &LoadOptions::default()).unwrap_err();
+    let e = load_image(image, &LoadOptions::default()).unwrap_err();
     (e.code, e.log)
 }
 
@@ -43,7 +43,7 @@ const GLOBALS: &str = "
 #[test]
 fn variables_are_placed_and_initialised() {
     let m = module(GLOBALS);
-    let w = window().unwrap();
+    let w = device_window().unwrap();
     assert_eq!(bytes(&m, "text"), b"hello\0");
     assert_eq!(bytes(&m, "counter"), 0x1234_5678_9abc_def0_u64.to_le_bytes());
     assert_eq!(bytes(&m, "table"), [1.0_f32, 2.0, 0.0].map(f32::to_le_bytes).concat());
@@ -51,7 +51,7 @@ fn variables_are_placed_and_initialised() {
     let (text, big) = (m.global("text").unwrap(), m.global("big").unwrap());
     let pointers = [text.address, big.address + 8].map(u64::to_le_bytes).concat();
     assert_eq!(bytes(&m, "pointers"), pointers);
-    assert!(big.address % 16 == 0 && w.data().contains(big.address as usize));
+    assert!(big.address % 16 == 0 && w.globals_area().contains(big.address as usize));
     assert!(m.global("table").unwrap().constant && !big.constant);
     assert!(m.global("not_here").is_none() && m.global("nothing").is_none());
     assert_eq!(m.global_names().count(), 5);
@@ -102,7 +102,7 @@ fn launches_are_validated_as_cuda_does() {
     let code = |change: &dyn Fn(&mut Launch)| {
         let mut l = base.clone();
         change(&mut l);
-        validate(&l).err().unwrap_or(0)
+        validate_launch(&l).err().unwrap_or(0)
     };
     assert_eq!(code(&|_| {}), 0);
     assert_eq!(code(&|l| l.block = [256, 1, 1]), 0);

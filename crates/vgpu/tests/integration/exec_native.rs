@@ -3,9 +3,9 @@
 
 use crate::exec_support::{block_of, param, run, serial, shape, suspending};
 use rtcg_vgpu::abi::{TrapKind, WarpCtx};
-use rtcg_vgpu::exec::{CancelFlag, FaultKind, LaunchConfig, Program, RUNTIME, run_program};
+use rtcg_vgpu::exec::{CancelFlag, FaultKind, LaunchConfig, Program, RUNTIME_CALLS, run_program};
 use rtcg_vgpu::jit::runtime::BarrierKind;
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::memory::window::device_window;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -30,9 +30,9 @@ fn every_thread_of_every_block_runs_once() {
     {
         let shape = LaunchConfig { grid, block, dynamic_shared: 0, cooperative: false };
         for program in [serial(count_threads), suspending(count_threads)] {
-            let seen = counters(shape.blocks() as usize);
+            let seen = counters(shape.blocks_in_grid() as usize);
             run(&program, shape, &seen).unwrap();
-            assert!(seen.iter().all(|n| n.load(SeqCst) == shape.threads()), "{shape:?} {program:?}");
+            assert!(seen.iter().all(|n| n.load(SeqCst) == shape.threads_per_block()), "{shape:?} {program:?}");
         }
     }
 }
@@ -50,7 +50,7 @@ unsafe extern "C" fn check_context(ctx: *mut WarpCtx) {
                 }
             }
         }
-        let w = window().unwrap();
+        let w = device_window().unwrap();
         let inside = [c.params as usize, c.shared as usize, c.local_sp as usize].iter().all(|&a| w.contains(a));
         let local = c.local_end as usize - c.local_sp as usize;
         if !inside || c.nctaid != [4, 1, 1] || c.exited != 0 || local < 4096 || c.smid >= c.nsmid {
@@ -89,9 +89,9 @@ unsafe extern "C" fn rotate(ctx: *mut WarpCtx) {
         let mut value = me;
         for _ in 0..100 {
             shared.add(me as usize).write_volatile(value);
-            (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
             value = shared.add(((me + 1) % n) as usize).read_volatile();
-            (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
         }
         out[(block_of(ctx) * n + me) as usize].store(value, SeqCst);
     }
@@ -120,16 +120,16 @@ unsafe extern "C" fn reductions(ctx: *mut WarpCtx) {
         }
         let kinds = [BarrierKind::RedPopc, BarrierKind::RedAnd, BarrierKind::RedOr];
         for (i, kind) in kinds.into_iter().enumerate() {
-            let result = (RUNTIME.barrier)(ctx, kind as u32, 1, 0, 32, me + 30);
+            let result = (RUNTIME_CALLS.barrier)(ctx, kind as u32, 1, 0, 32, me + 30);
             out[3 * me as usize + i].store(result, SeqCst);
         }
         // Producers arrive at barrier 2 without waiting, warp 0 waits for them.
         if me == 0 {
-            (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, 2, 96, 32, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 2, 96, 32, 0);
             out[9].fetch_add(100, SeqCst);
         } else {
             out[9].fetch_add(1, SeqCst);
-            (RUNTIME.barrier)(ctx, BarrierKind::Arrive as u32, 2, 96, 32, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Arrive as u32, 2, 96, 32, 0);
         }
     }
 }
@@ -145,7 +145,7 @@ fn barrier_reductions_and_named_barriers() {
 unsafe extern "C" fn stuck(ctx: *mut WarpCtx) {
     unsafe {
         let id = (*ctx).warp_id;
-        (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, id, 64, 32, 0);
+        (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, id, 64, 32, 0);
     }
 }
 
@@ -162,14 +162,14 @@ unsafe extern "C" fn grid_barrier(ctx: *mut WarpCtx) {
         let (arrived, wrong) = param::<(AtomicU32, AtomicU32)>(ctx);
         for round in 1..=3 {
             let live = (*ctx).live.count_ones();
-            (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
             if (*ctx).warp_id == 0 {
                 arrived.fetch_add(1, SeqCst);
                 while arrived.load(SeqCst) < round * (*ctx).nctaid[0] {
-                    (RUNTIME.yield_now)(ctx);
+                    (RUNTIME_CALLS.yield_now)(ctx);
                 }
             }
-            (RUNTIME.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
+            (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
             if arrived.load(SeqCst) < round * (*ctx).nctaid[0] {
                 wrong.fetch_add(1, SeqCst);
             }
@@ -194,7 +194,7 @@ unsafe extern "C" fn hand_over(ctx: *mut WarpCtx) {
         // The last warp begins.
         let mine = (*ctx).ntid[0] / 32 - 1 - (*ctx).warp_id;
         while turn.load(SeqCst) != mine {
-            (RUNTIME.yield_now)(ctx);
+            (RUNTIME_CALLS.yield_now)(ctx);
         }
         turn.fetch_add(1, SeqCst);
     }
@@ -218,9 +218,9 @@ unsafe extern "C" fn read_param_address(ctx: *mut WarpCtx) {
 
 #[test]
 fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
-    let w = window().unwrap();
-    let bad = w.heap().end() - (1 << 30);
-    for address in [bad, 8, w.base() + 16] {
+    let w = device_window().unwrap();
+    let bad = w.heap_area().end() - (1 << 30);
+    for address in [bad, 8, w.base_address() + 16] {
         for program in [serial(read_param_address), suspending(read_param_address)] {
             for _ in 0..3 {
                 let fault =
@@ -263,10 +263,10 @@ fn runaway_recursion_is_a_stack_overflow() {
 unsafe extern "C" fn trap_in_second(ctx: *mut WarpCtx) {
     unsafe {
         if (*ctx).warp_id == 1 && block_of(ctx) == 2 {
-            (RUNTIME.trap)(ctx, TrapKind::MisalignedAddress as u32, 5, 5, 0x1001);
+            (RUNTIME_CALLS.trap)(ctx, TrapKind::MisalignedAddress as u32, 5, 5, 0x1001);
         }
         while (*(*ctx).cancel).load(SeqCst) == 0 && (*ctx).warp_id == 0 && block_of(ctx) == 2 {
-            (RUNTIME.yield_now)(ctx);
+            (RUNTIME_CALLS.yield_now)(ctx);
         }
     }
 }
@@ -293,7 +293,7 @@ unsafe extern "C" fn forever(ctx: *mut WarpCtx) {
         while (*(*ctx).cancel).load(SeqCst) == 0 {
             std::hint::spin_loop();
         }
-        (RUNTIME.cancelled)(ctx)
+        (RUNTIME_CALLS.cancelled)(ctx)
     }
 }
 
@@ -301,7 +301,7 @@ unsafe extern "C" fn forever_yielding(ctx: *mut WarpCtx) {
     unsafe {
         param::<AtomicUsize>(ctx).fetch_add(1, SeqCst);
         loop {
-            (RUNTIME.yield_now)(ctx);
+            (RUNTIME_CALLS.yield_now)(ctx);
         }
     }
 }
@@ -316,7 +316,7 @@ fn a_running_launch_can_be_cancelled() {
             while started.load(SeqCst) == 0 {
                 std::thread::yield_now();
             }
-            cancel.cancel();
+            cancel.cancel_launches();
             running.join().unwrap()
         });
         assert_eq!(result.unwrap_err().kind, FaultKind::Cancelled);
@@ -327,10 +327,10 @@ fn a_running_launch_can_be_cancelled() {
 
 unsafe extern "C" fn sleep_then_count(ctx: *mut WarpCtx) {
     unsafe {
-        let start = (RUNTIME.globaltimer)(ctx);
-        let ticks = (RUNTIME.clock64)(ctx);
-        (RUNTIME.nanosleep)(ctx, 200_000);
-        if (RUNTIME.globaltimer)(ctx) >= start + 200_000 && (RUNTIME.clock64)(ctx) > ticks {
+        let start = (RUNTIME_CALLS.globaltimer)(ctx);
+        let ticks = (RUNTIME_CALLS.clock64)(ctx);
+        (RUNTIME_CALLS.nanosleep)(ctx, 200_000);
+        if (RUNTIME_CALLS.globaltimer)(ctx) >= start + 200_000 && (RUNTIME_CALLS.clock64)(ctx) > ticks {
             param::<AtomicU32>(ctx).fetch_add(1, SeqCst);
         }
     }

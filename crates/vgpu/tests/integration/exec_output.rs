@@ -6,7 +6,7 @@ use crate::exec_support::{param, run, serial, shape};
 use crate::own_process::{is_child, rerun};
 use crate::window_memory;
 use rtcg_vgpu::abi::WarpCtx;
-use rtcg_vgpu::exec::{FaultKind, RUNTIME, calls, limits};
+use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, calls, limits};
 use rtcg_vgpu::jit::runtime::AssertArgs;
 use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -33,7 +33,7 @@ unsafe extern "C" fn print(ctx: *mut WarpCtx) {
     unsafe {
         let p = param::<Print>(ctx);
         let mut result = [0; 32];
-        (RUNTIME.vprintf)(ctx, (*ctx).live & 0b101, 4, &[p.format; 32], &p.arguments, &mut result);
+        (RUNTIME_CALLS.vprintf)(ctx, (*ctx).live & 0b101, 4, &[p.format; 32], &p.arguments, &mut result);
         p.returned.store(result[2] as u32, SeqCst);
     }
 }
@@ -69,7 +69,7 @@ fn printf_formats_its_packed_arguments() {
     let p = Print { format, arguments, returned: AtomicU32::new(0) };
     run(&serial(print), shape(1, 32), &p).unwrap();
     assert_eq!(p.returned.load(SeqCst), 6);
-    calls::printf::flush();
+    calls::printf::flush_output();
 }
 
 #[test]
@@ -89,7 +89,7 @@ unsafe extern "C" fn assert_in_thread_5(ctx: *mut WarpCtx) {
     unsafe {
         let texts = param::<[u64; 3]>(ctx);
         let args = AssertArgs { message: texts[0], file: texts[1], function: texts[2], line: 42, lane: 5 };
-        (RUNTIME.assertfail)(ctx, 5, &args)
+        (RUNTIME_CALLS.assertfail)(ctx, 5, &args)
     }
 }
 
@@ -112,7 +112,7 @@ unsafe extern "C" fn allocate(ctx: *mut WarpCtx) {
     unsafe {
         let keep = param::<[AtomicU32; 2]>(ctx);
         let mut got = [0; 32];
-        (RUNTIME.malloc)(ctx, (*ctx).live, 6, &[1000; 32], &mut got);
+        (RUNTIME_CALLS.malloc)(ctx, (*ctx).live, 6, &[1000; 32], &mut got);
         for (l, &p) in got.iter().enumerate() {
             let fill = (*ctx).first_thread + l as u32;
             (p as *mut u32).add(249).write_volatile(fill);
@@ -121,12 +121,12 @@ unsafe extern "C" fn allocate(ctx: *mut WarpCtx) {
         let good =
             got.iter().enumerate().all(|(l, &p)| (p as *const u32).read_volatile() == (*ctx).first_thread + l as u32);
         keep[0].fetch_add(u32::from(good), SeqCst);
-        (RUNTIME.free)(ctx, (*ctx).live, 6, &got);
+        (RUNTIME_CALLS.free)(ctx, (*ctx).live, 6, &got);
         let mut huge = [1; 32];
-        (RUNTIME.malloc)(ctx, 1, 6, &[1 << 40; 32], &mut huge);
+        (RUNTIME_CALLS.malloc)(ctx, 1, 6, &[1 << 40; 32], &mut huge);
         keep[1].fetch_add(huge[0] as u32, SeqCst);
         if (*ctx).warp_id == 1 && (*ctx).ctaid[0] == 99 {
-            (RUNTIME.free)(ctx, 1 << 4, 6, &got);
+            (RUNTIME_CALLS.free)(ctx, 1 << 4, 6, &got);
         }
     }
 }

@@ -2,9 +2,9 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, host_ranges, run, validate};
-use rtcg_vgpu::memory::window::window;
-use rtcg_vgpu::module::{LoadOptions, LoadedModule, load};
+use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, host_ranges, run_launch, validate_launch};
+use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -32,7 +32,7 @@ impl<T: Copy> Buffer<T> {
 }
 
 fn module(body: &str) -> Arc<LoadedModule> {
-    load(format!("{HEAD}{body}").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+    load_image(format!("{HEAD}{body}").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn launch(m: &Arc<LoadedModule>, name: &str, grid: u32, block: u32, params: &[u64]) -> Launch {
@@ -45,8 +45,8 @@ fn launch(m: &Arc<LoadedModule>, name: &str, grid: u32, block: u32, params: &[u6
 }
 
 fn go(l: &Launch) -> Result<(), Fault> {
-    validate(l).unwrap();
-    run(l, &CancelFlag::new())
+    validate_launch(l).unwrap();
+    run_launch(l, &CancelFlag::new())
 }
 
 const SAXPY: &str = "
@@ -118,12 +118,12 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
     let (x, out) = (Buffer::new(64, 2.0_f32), Buffer::new(32, 0.0_f32));
     go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [4.0; 32]);
-    let w = window().unwrap();
-    let (first, last) = (w.base() as u64 + 256, (w.base() + w.size()) as u64 - 256);
+    let w = device_window().unwrap();
+    let (first, last) = (w.base_address() as u64 + 256, (w.base_address() + w.size_bytes()) as u64 - 256);
     let far = i32::MAX as u64 - 100;
     for (p, i, reaches) in [
         (last, far, last.wrapping_add(4 * far)),
-        (last, 64, w.base() as u64 + w.size() as u64),
+        (last, 64, w.base_address() as u64 + w.size_bytes() as u64),
         (first, u64::from((far as u32).wrapping_neg()), first.wrapping_sub(4 * far)),
     ] {
         for pointers in [[p, x.address()], [x.address(), p]] {
@@ -137,18 +137,22 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
         }
     }
     // What lies near no pointer of the window is caught as well, and so is what is not aligned.
-    for p in [w.base() as u64 - (80 << 30), (w.base() + w.size()) as u64 + (80 << 30), 0x1234_5678_9000] {
+    for p in [
+        w.base_address() as u64 - (80 << 30),
+        (w.base_address() + w.size_bytes()) as u64 + (80 << 30),
+        0x1234_5678_9000,
+    ] {
         let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), p, out.address(), 5])).unwrap_err();
         assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
     }
     // Memory of the host beside memory of the device.
     let host = vec![3.0_f32; 64];
-    assert!(host_ranges::register(host.as_ptr() as usize, 256));
+    assert!(host_ranges::register_range(host.as_ptr() as usize, 256));
     go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [5.0; 32]);
     let fault = go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33])).unwrap_err();
     assert_eq!(fault.access.unwrap().address, host.as_ptr() as u64 + 256, "{fault}");
-    assert!(host_ranges::unregister(host.as_ptr() as usize));
+    assert!(host_ranges::unregister_range(host.as_ptr() as usize));
     let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
     assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
 }
@@ -324,7 +328,7 @@ fn device_functions_of_the_runtime() {
     let out = Buffer::new(64, 0_u32);
     go(&launch(&m, "print", 1, 40, &[out.address()])).unwrap();
     assert_eq!(out.get()[..40], [2; 40]);
-    calls::printf::flush();
+    calls::printf::flush_output();
     go(&launch(&m, "alloc", 1, 64, &[out.address()])).unwrap();
     assert_eq!(out.get(), (0..64).collect::<Vec<u32>>());
     let fault = go(&launch(&m, "check", 2, 64, &[out.address()])).unwrap_err();
@@ -400,11 +404,11 @@ fn an_endless_loop_can_be_cancelled() {
         let l = launch(&m, "forever", 100, threads, &[out.address()]);
         let cancel = CancelFlag::new();
         let fault = std::thread::scope(|s| {
-            let running = s.spawn(|| run(&l, &cancel));
+            let running = s.spawn(|| run_launch(&l, &cancel));
             while unsafe { out.at.read_volatile() } == 0 {
                 std::thread::yield_now();
             }
-            cancel.cancel();
+            cancel.cancel_launches();
             running.join().unwrap().unwrap_err()
         });
         assert_eq!(fault.kind, FaultKind::Cancelled);

@@ -4,7 +4,7 @@
 
 use crate::depth::at_depth;
 use crate::fuzz_support::{check, find, mutants, variants};
-use rtcg_oracle::{Program, Random, Target, generate};
+use rtcg_oracle::{GenerationTarget, Random, TestProgram, generate_program};
 
 /// Ways in which each of them is compiled.
 const WAYS: usize = 3;
@@ -14,10 +14,10 @@ fn random_programs_agree_with_the_oracle() {
     let mut random = Random::new(1);
     for seed in 0..at_depth(40, 120) {
         let capability = if seed % 2 == 0 { 80 } else { 90 };
-        let program = generate(seed, Target { capability, real: false });
+        let program = generate_program(seed, GenerationTarget { capability, real: false });
         let mut ways = variants(program.block);
         while ways.len() > WAYS {
-            ways.remove(random.below(ways.len()));
+            ways.remove(random.next_below(ways.len()));
         }
         match find(&program, &ways) {
             Ok(None) => {}
@@ -28,12 +28,13 @@ fn random_programs_agree_with_the_oracle() {
 }
 
 /// Programs that once went wrong, made small by the fuzzer.
-fn finds() -> Vec<(String, Program)> {
+fn finds() -> Vec<(String, TestProgram)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/finds");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("kernel-")));
     files.sort();
-    let read = |path: &std::path::PathBuf| Program::from_annotated(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let read =
+        |path: &std::path::PathBuf| TestProgram::from_annotated(&std::fs::read_to_string(path).unwrap()).unwrap();
     files.iter().map(|p| (p.display().to_string(), read(p))).collect()
 }
 
@@ -49,8 +50,8 @@ fn earlier_finds_stay_right() {
 /// A program with another input has other results: the comparison sees them.
 #[test]
 fn a_wrong_result_is_noticed() {
-    let program = generate(7, Target { capability: 80, real: false });
-    let mut expected = program.expected().unwrap();
+    let program = generate_program(7, GenerationTarget { capability: 80, real: false });
+    let mut expected = program.expected_buffers().unwrap();
     let way = variants(program.block)[0];
     assert_eq!(check(&program, &expected, way), Ok(()));
     let last = expected[1].bytes.len() - 1;
@@ -61,9 +62,9 @@ fn a_wrong_result_is_noticed() {
 /// What surfaces hold in the end is compared.
 #[test]
 fn a_wrong_texel_is_noticed() {
-    let mut programs = (0..100).map(|seed| generate(seed, Target { capability: 80, real: false }));
+    let mut programs = (0..100).map(|seed| generate_program(seed, GenerationTarget { capability: 80, real: false }));
     let program = programs.find(|p| p.objects.first().is_some_and(|o| o.sampler.is_none())).unwrap();
-    let mut expected = program.expected().unwrap();
+    let mut expected = program.expected_buffers().unwrap();
     let way = variants(program.block)[0];
     assert_eq!(check(&program, &expected, way), Ok(()));
     expected[4].bytes[0] ^= 1;

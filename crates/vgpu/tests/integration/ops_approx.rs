@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use crate::ops_support::{Random, Way, compile, parse};
-use rtcg_vgpu::jit::ops::Shape;
+use rtcg_vgpu::jit::ops::EmitShape;
 
 /// A function, the range of its operand and what is allowed there.
 struct Bound {
@@ -66,7 +66,7 @@ fn errors_are_within_bounds() {
     for b in &BOUNDS {
         let case = parse(&format!("{} %r0, %r1;", b.text));
         let tuples = operands(b.range, 200_000);
-        for shape in [Shape::Scalar, Shape::Chunk] {
+        for shape in [EmitShape::Scalar, EmitShape::Chunk] {
             let results = compile(&case, shape, Way::Direct, "none").run(&tuples);
             for (x, r) in tuples.iter().zip(&results) {
                 let (x, got) = (f32::from_bits(x[0] as u32), f64::from(f32::from_bits(r[0] as u32)));
@@ -117,7 +117,7 @@ fn special_values() {
     ];
     for (text, x, want) in cases {
         let case = parse(&format!("{text} %r0, %r1;"));
-        for shape in [Shape::Scalar, Shape::Chunk] {
+        for shape in [EmitShape::Scalar, EmitShape::Chunk] {
             let got = compile(&case, shape, Way::Direct, "none").run(&[vec![u64::from(x.to_bits())]])[0][0] as u32;
             let want = if want.is_nan() { 0x7fff_ffff } else { want.to_bits() };
             assert_eq!(got, want, "{text} of {x} ({shape:?}) is {got:#x}");

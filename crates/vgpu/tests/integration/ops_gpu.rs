@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write;
 
 use crate::ops_support::{Case, Way, agree, cases, compile, inputs, parse};
-use rtcg_vgpu::jit::ops::{Shape, Width};
+use rtcg_vgpu::jit::ops::{EmitShape, RegWidth};
 
 /// The few driver functions needed, by dlsym.
 struct Driver {
@@ -128,9 +128,9 @@ fn kernel(case: &Case) -> String {
     for (i, (name, width)) in srcs.iter().enumerate() {
         writeln!(body, "ld.global.b64 %x5, [%x4+{}];", i * 8).unwrap();
         let text = match width {
-            Width::Pred => format!("setp.ne.u64 {name}, %x5, 0;"),
-            Width::W16 => format!("cvt.u16.u64 {name}, %x5;"),
-            Width::W32 => format!("cvt.u32.u64 {name}, %x5;"),
+            RegWidth::Pred => format!("setp.ne.u64 {name}, %x5, 0;"),
+            RegWidth::W16 => format!("cvt.u16.u64 {name}, %x5;"),
+            RegWidth::W32 => format!("cvt.u32.u64 {name}, %x5;"),
             _ => format!("mov.b64 {name}, %x5;"),
         };
         writeln!(body, "{text}").unwrap();
@@ -138,9 +138,9 @@ fn kernel(case: &Case) -> String {
     writeln!(body, "{}\nmad.lo.u64 %x4, %x3, {}, %x2;", case.text, case.dsts.len() * 8).unwrap();
     for (i, (name, width)) in case.dsts.iter().enumerate() {
         let text = match width {
-            Width::Pred => format!("selp.u64 %x5, 1, 0, {name};"),
-            Width::W16 => format!("cvt.u64.u16 %x5, {name};"),
-            Width::W32 => format!("cvt.u64.u32 %x5, {name};"),
+            RegWidth::Pred => format!("selp.u64 %x5, 1, 0, {name};"),
+            RegWidth::W16 => format!("cvt.u64.u16 %x5, {name};"),
+            RegWidth::W32 => format!("cvt.u64.u32 %x5, {name};"),
             _ => format!("mov.b64 %x5, {name};"),
         };
         writeln!(body, "{text}\nst.global.b64 [%x4+{}], %x5;", i * 8).unwrap();
@@ -163,7 +163,7 @@ fn compare(driver: &Driver, text: &cases::Text, buffers: (u64, u64)) -> Option<S
         Ok(rows) => rows,
         Err(e) => return Some(format!("{}: {e}", text.text)),
     };
-    let ours = compile(&case, Shape::Chunk, Way::Direct, "none").run(&tuples);
+    let ours = compile(&case, EmitShape::Chunk, Way::Direct, "none").run(&tuples);
     let mut lines = String::new();
     let mut count = 0;
     for ((tuple, got), want) in tuples.iter().zip(&ours).zip(&gpu) {

@@ -5,15 +5,15 @@
 use crate::ops_support::{Case, Random, Way, compile, inputs, operand, parse};
 use half::{bf16, f16};
 use rtcg_ptx::ast::{Inst, PrmtMode, Type};
-use rtcg_vgpu::jit::ops::{Shape, Width};
+use rtcg_vgpu::jit::ops::{EmitShape, RegWidth};
 use rtcg_vgpu::softmath::arith::{self, FloatOp};
-use rtcg_vgpu::softmath::{Format, Mode, Round, convert, int};
+use rtcg_vgpu::softmath::{FloatFormat, FloatMode, RoundMode, convert, int};
 
 fn f32s(random: &mut Random) -> f32 {
-    f32::from_bits(operand(random, Width::W32, Some(Type::F32)) as u32)
+    f32::from_bits(operand(random, RegWidth::W32, Some(Type::F32)) as u32)
 }
 fn f64s(random: &mut Random) -> f64 {
-    f64::from_bits(operand(random, Width::W64, Some(Type::F64)))
+    f64::from_bits(operand(random, RegWidth::W64, Some(Type::F64)))
 }
 fn same32(a: u64, b: f32) -> bool {
     a == u64::from(if b.is_nan() { 0x7fff_ffff } else { b.to_bits() })
@@ -25,10 +25,12 @@ fn same64(a: u64, b: f64) -> bool {
 #[test]
 fn rounding_to_nearest_is_the_processors() {
     let mut random = Random(1);
-    let m = Mode::default();
+    let m = FloatMode::default();
     for _ in 0..200_000 {
         let (a, b, c) = (f32s(&mut random), f32s(&mut random), f32s(&mut random));
-        let run = |op| arith::execute(op, Format::F32, m, a.to_bits().into(), b.to_bits().into(), c.to_bits().into());
+        let run = |op| {
+            arith::execute_float_op(op, FloatFormat::F32, m, a.to_bits().into(), b.to_bits().into(), c.to_bits().into())
+        };
         assert!(same32(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
         assert!(same32(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
         assert!(same32(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
@@ -36,7 +38,7 @@ fn rounding_to_nearest_is_the_processors() {
         assert!(same32(run(FloatOp::Sqrt), a.sqrt()), "sqrt {a:e}");
         assert!(same32(run(FloatOp::Fma), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
         let (a, b, c) = (f64s(&mut random), f64s(&mut random), f64s(&mut random));
-        let run = |op| arith::execute(op, Format::F64, m, a.to_bits(), b.to_bits(), c.to_bits());
+        let run = |op| arith::execute_float_op(op, FloatFormat::F64, m, a.to_bits(), b.to_bits(), c.to_bits());
         assert!(same64(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
         assert!(same64(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
         assert!(same64(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
@@ -50,13 +52,22 @@ fn rounding_to_nearest_is_the_processors() {
 #[test]
 fn directed_roundings_enclose_the_result() {
     let mut random = Random(2);
-    let mode = |rnd| Mode { rnd, ..Mode::default() };
+    let mode = |rnd| FloatMode { rnd, ..FloatMode::default() };
     for _ in 0..100_000 {
         let (a, b, c) = (f64s(&mut random), f64s(&mut random), f64s(&mut random));
         for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Sqrt, FloatOp::Fma] {
-            let run =
-                |rnd| f64::from_bits(arith::execute(op, Format::F64, mode(rnd), a.to_bits(), b.to_bits(), c.to_bits()));
-            let (down, near, up, zero) = (run(Round::Down), run(Round::Nearest), run(Round::Up), run(Round::Zero));
+            let run = |rnd| {
+                f64::from_bits(arith::execute_float_op(
+                    op,
+                    FloatFormat::F64,
+                    mode(rnd),
+                    a.to_bits(),
+                    b.to_bits(),
+                    c.to_bits(),
+                ))
+            };
+            let (down, near, up, zero) =
+                (run(RoundMode::Down), run(RoundMode::Nearest), run(RoundMode::Up), run(RoundMode::Zero));
             if near.is_nan() {
                 assert!(down.is_nan() && up.is_nan() && zero.is_nan());
                 continue;
@@ -79,16 +90,16 @@ fn directed_single_precision_follows_the_exact_result() {
             continue;
         }
         let run = |rnd| {
-            f32::from_bits(arith::execute(
+            f32::from_bits(arith::execute_float_op(
                 FloatOp::Mul,
-                Format::F32,
-                Mode { rnd, ..Mode::default() },
+                FloatFormat::F32,
+                FloatMode { rnd, ..FloatMode::default() },
                 a.to_bits().into(),
                 b.to_bits().into(),
                 0,
             ) as u32)
         };
-        let (down, up) = (run(Round::Down), run(Round::Up));
+        let (down, up) = (run(RoundMode::Down), run(RoundMode::Up));
         assert!(f64::from(down) <= exact && exact <= f64::from(up), "{a:e} * {b:e}");
         assert!(f64::from(down.next_up()) > exact || down == up, "{a:e} * {b:e}");
         assert!(f64::from(up.next_down()) < exact || down == up, "{a:e} * {b:e}");
@@ -98,13 +109,13 @@ fn directed_single_precision_follows_the_exact_result() {
 #[test]
 fn half_precision_is_that_of_the_half_crate() {
     let mut random = Random(4);
-    let m = Mode::default();
+    let m = FloatMode::default();
     for bits in 0..=u16::MAX {
         let x = f16::from_bits(bits);
-        let wide = convert::float_to_float(Format::F32, Format::F16, m, bits.into());
+        let wide = convert::float_to_float(FloatFormat::F32, FloatFormat::F16, m, bits.into());
         assert!(same32(wide, x.to_f32()));
         let y = bf16::from_bits(bits);
-        let wide = convert::float_to_float(Format::F32, Format::BF16, m, bits.into());
+        let wide = convert::float_to_float(FloatFormat::F32, FloatFormat::BF16, m, bits.into());
         assert!(y.is_nan() || same32(wide, y.to_f32()));
     }
     for _ in 0..200_000 {
@@ -112,14 +123,14 @@ fn half_precision_is_that_of_the_half_crate() {
         if x.is_nan() {
             continue;
         }
-        let got = convert::float_to_float(Format::F16, Format::F32, m, x.to_bits().into());
+        let got = convert::float_to_float(FloatFormat::F16, FloatFormat::F32, m, x.to_bits().into());
         assert_eq!(got, u64::from(f16::from_f32(x).to_bits()), "{x:e}");
-        let got = convert::float_to_float(Format::BF16, Format::F32, m, x.to_bits().into());
+        let got = convert::float_to_float(FloatFormat::BF16, FloatFormat::F32, m, x.to_bits().into());
         assert_eq!(got, u64::from(bf16::from_f32(x).to_bits()), "{x:e}");
         let (a, b) = (random.next() & 0xffff, random.next() & 0xffff);
         let sum = f16::from_bits(a as u16).to_f64() + f16::from_bits(b as u16).to_f64();
         if !sum.is_nan() {
-            let got = arith::execute(FloatOp::Add, Format::F16, m, a, b, 0);
+            let got = arith::execute_float_op(FloatOp::Add, FloatFormat::F16, m, a, b, 0);
             // A sum of half-precision numbers is exact in double precision, as is a product.
             assert_eq!(got, u64::from(f16::from_f64(sum).to_bits()), "{a:x} + {b:x}");
         }
@@ -135,13 +146,13 @@ fn half_fma_rounds_the_exact_value_once() {
         (x * 16777216.0) as i128
     };
     for _ in 0..200_000 {
-        let [a, b, c] = [(); 3].map(|()| operand(&mut random, Width::W16, None));
+        let [a, b, c] = [(); 3].map(|()| operand(&mut random, RegWidth::W16, None));
         let finite = |x: u64| x & 0x7c00 != 0x7c00;
         if !(finite(a) && finite(b) && finite(c)) {
             continue;
         }
         let exact = units(a) * units(b) + (units(c) << 24);
-        let got = arith::execute(FloatOp::Fma, Format::F16, Mode::default(), a, b, c);
+        let got = arith::execute_float_op(FloatOp::Fma, FloatFormat::F16, FloatMode::default(), a, b, c);
         if exact == 0 {
             assert_eq!(got & 0x7fff, 0);
             continue;
@@ -175,14 +186,14 @@ fn adjacent_float(x: u64, direction: i64) -> u64 {
 #[test]
 fn integers_become_the_nearest_floats() {
     let mut random = Random(6);
-    let m = Mode::default();
+    let m = FloatMode::default();
     for _ in 0..200_000 {
-        let x = operand(&mut random, Width::W64, None);
-        assert_eq!(convert::int_to_float(Format::F32, m, 64, false, x), u64::from((x as f32).to_bits()));
-        assert_eq!(convert::int_to_float(Format::F64, m, 64, false, x), (x as f64).to_bits());
-        assert_eq!(convert::int_to_float(Format::F32, m, 64, true, x), u64::from((x as i64 as f32).to_bits()));
+        let x = operand(&mut random, RegWidth::W64, None);
+        assert_eq!(convert::int_to_float(FloatFormat::F32, m, 64, false, x), u64::from((x as f32).to_bits()));
+        assert_eq!(convert::int_to_float(FloatFormat::F64, m, 64, false, x), (x as f64).to_bits());
+        assert_eq!(convert::int_to_float(FloatFormat::F32, m, 64, true, x), u64::from((x as i64 as f32).to_bits()));
         assert_eq!(
-            convert::int_to_float(Format::F32, m, 32, true, x & 0xffff_ffff),
+            convert::int_to_float(FloatFormat::F32, m, 32, true, x & 0xffff_ffff),
             u64::from((x as i32 as f32).to_bits())
         );
     }
@@ -192,51 +203,59 @@ fn integers_become_the_nearest_floats() {
 #[test]
 fn floats_become_integers_as_casts_do() {
     let mut random = Random(7);
-    let m = |rnd| Mode { rnd, ..Mode::default() };
+    let m = |rnd| FloatMode { rnd, ..FloatMode::default() };
     for _ in 0..200_000 {
         let (x, y) = (f32s(&mut random), f64s(&mut random));
         let (xb, yb) = (u64::from(x.to_bits()), y.to_bits());
         if !x.is_nan() {
             assert_eq!(
-                convert::float_to_int(Format::F32, m(Round::Zero), 32, true, xb) as u32,
+                convert::float_to_int(FloatFormat::F32, m(RoundMode::Zero), 32, true, xb) as u32,
                 x as i32 as u32,
                 "{x:e}"
             );
             assert_eq!(
-                convert::float_to_int(Format::F32, m(Round::Nearest), 64, false, xb),
+                convert::float_to_int(FloatFormat::F32, m(RoundMode::Nearest), 64, false, xb),
                 x.round_ties_even() as u64,
                 "{x:e}"
             );
             assert_eq!(
-                convert::float_to_int(Format::F32, m(Round::Down), 8, true, xb) as u8,
+                convert::float_to_int(FloatFormat::F32, m(RoundMode::Down), 8, true, xb) as u8,
                 x.floor() as i8 as u8,
                 "{x:e}"
             );
         }
         if !y.is_nan() {
-            assert_eq!(convert::float_to_int(Format::F64, m(Round::Up), 64, true, yb) as i64, y.ceil() as i64, "{y:e}");
-            assert_eq!(convert::float_to_int(Format::F64, m(Round::Zero), 16, false, yb) as u16, y as u16, "{y:e}");
+            assert_eq!(
+                convert::float_to_int(FloatFormat::F64, m(RoundMode::Up), 64, true, yb) as i64,
+                y.ceil() as i64,
+                "{y:e}"
+            );
+            assert_eq!(
+                convert::float_to_int(FloatFormat::F64, m(RoundMode::Zero), 16, false, yb) as u16,
+                y as u16,
+                "{y:e}"
+            );
         }
     }
     let nan = 0x7fc0_0000;
-    assert_eq!(convert::float_to_int(Format::F32, Mode::default(), 32, true, nan), 0);
-    assert_eq!(convert::float_to_int(Format::F32, Mode::default(), 64, true, nan), 1 << 63);
-    assert_eq!(convert::float_to_int(Format::F64, Mode::default(), 32, false, f64::NAN.to_bits()), 1 << 31);
+    assert_eq!(convert::float_to_int(FloatFormat::F32, FloatMode::default(), 32, true, nan), 0);
+    assert_eq!(convert::float_to_int(FloatFormat::F32, FloatMode::default(), 64, true, nan), 1 << 63);
+    assert_eq!(convert::float_to_int(FloatFormat::F64, FloatMode::default(), 32, false, f64::NAN.to_bits()), 1 << 31);
 }
 
 /// Every `.e4m3` value goes to half precision and back; between two, the nearer is taken.
 #[test]
 fn eight_bit_floats() {
-    let m = Mode::default();
+    let m = FloatMode::default();
     for code in 0..=255u32 {
         if code & 0x7f != 0x7f {
-            assert_eq!(convert::to_e4m3(Format::F16, m, convert::e4m3_to_f16(code).into()), code);
+            assert_eq!(convert::to_e4m3(FloatFormat::F16, m, convert::e4m3_to_f16(code).into()), code);
         }
         if code & 0x7f < 0x7c {
-            assert_eq!(convert::to_e5m2(Format::F16, m, convert::e5m2_to_f16(code).into()), code);
+            assert_eq!(convert::to_e5m2(FloatFormat::F16, m, convert::e5m2_to_f16(code).into()), code);
         }
     }
-    let e4m3 = |x: f32| convert::to_e4m3(Format::F32, m, x.to_bits().into());
+    let e4m3 = |x: f32| convert::to_e4m3(FloatFormat::F32, m, x.to_bits().into());
     assert_eq!(
         [e4m3(448.0), e4m3(1e9), e4m3(-500.0), e4m3(1.0), e4m3(0.001), e4m3(f32::NAN)],
         [0x7e, 0x7e, 0xfe, 0x38, 0x01, 0x7f]
@@ -261,7 +280,11 @@ fn bit_instructions_from_the_isa() {
     assert_eq!(int::bfind(32, true, false, 0xffff_0000), 15);
     assert_eq!(int::sad(32, true, 0xffff_fffe, 3, 10), 15);
     assert_eq!(
-        [int::div(32, false, 7, 0), int::div(32, true, 1 << 31, 0xffff_ffff), int::rem(32, true, 1 << 31, 0xffff_ffff)],
+        [
+            int::div_bits(32, false, 7, 0),
+            int::div_bits(32, true, 1 << 31, 0xffff_ffff),
+            int::rem_bits(32, true, 1 << 31, 0xffff_ffff)
+        ],
         [0xffff_ffff, 1 << 31, 0]
     );
 }
@@ -271,7 +294,7 @@ fn bit_instructions_from_the_isa() {
 fn bit_fields_follow_the_pseudocode() {
     let mut random = Random(8);
     for _ in 0..100_000 {
-        let (a, b) = (operand(&mut random, Width::W64, None), random.next());
+        let (a, b) = (operand(&mut random, RegWidth::W64, None), random.next());
         let (pos, len) = ((random.next() % 80) as u32, (random.next() % 80) as u32);
         for bits in [32u32, 64] {
             let (a, b, msb) = (int::truncate_bits(bits, a), int::truncate_bits(bits, b), bits - 1);
@@ -292,7 +315,7 @@ fn bit_fields_follow_the_pseudocode() {
 fn check(text: &str, want: impl Fn(&Case, &[u64]) -> Vec<u64>) {
     let case = parse(text);
     let tuples = inputs(&case, 2000);
-    for shape in [Shape::Scalar, Shape::Chunk] {
+    for shape in [EmitShape::Scalar, EmitShape::Chunk] {
         let results = compile(&case, shape, Way::Direct, "none").run(&tuples);
         for (tuple, got) in tuples.iter().zip(&results) {
             assert_eq!(*got, want(&case, tuple), "{text} of {tuple:x?} ({shape:?})");
@@ -338,9 +361,9 @@ fn carries_go_from_instruction_to_instruction() {
 #[test]
 fn comparisons_combine_with_predicates() {
     let compared = |case: &Case, t: &[u64]| match &case.inst {
-        Inst::Setp { cmp, ty, ftz, .. } => match convert::format(*ty) {
-            Some(f) => arith::compare(f, Mode { ftz: *ftz, ..Mode::default() }, *cmp, t[0], t[1]),
-            None => int::compare(ty.bits(), ty.is_signed(), *cmp, t[0], t[1]),
+        Inst::Setp { cmp, ty, ftz, .. } => match convert::float_format(*ty) {
+            Some(f) => arith::compare_floats(f, FloatMode { ftz: *ftz, ..FloatMode::default() }, *cmp, t[0], t[1]),
+            None => int::compare_ints(ty.bits(), ty.is_signed(), *cmp, t[0], t[1]),
         },
         other => panic!("{other:?}"),
     };

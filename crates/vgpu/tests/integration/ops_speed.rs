@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use crate::ops_support::{Way, cases, compile, inputs, parse};
-use rtcg_vgpu::jit::ops::Shape;
+use rtcg_vgpu::jit::ops::EmitShape;
 use std::time::Instant;
 
 #[test]
@@ -24,7 +24,7 @@ fn slowest_first() {
                 });
                 best.fold(f64::INFINITY, f64::min) / per * 1e9
             };
-            (time(Shape::Chunk, 100.0), time(Shape::Scalar, 800.0), text.text.clone())
+            (time(EmitShape::Chunk, 100.0), time(EmitShape::Scalar, 800.0), text.text.clone())
         })
         .collect();
     list.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -37,7 +37,7 @@ impl Program {
 
     /// Runs a kernel and returns its output and what it left in its second argument.
     fn run(&self, schedule: Schedule, name: &str, grid: u32, block: u32) -> (Vec<u32>, Vec<u32>) {
-        schedule::set(schedule);
+        schedule::set_schedule(schedule);
         self.run_again(name, grid, block)
     }
 
@@ -85,7 +85,7 @@ fn chaos_exposes_races_within_twenty_seeds() {
         let seed = (0..20).find(|&s| p.run(Schedule::Chaos(s), name, grid, block) != usual);
         assert!(seed.is_some(), "{name}");
     }
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn chaos_leaves_right_programs_alone() {
             assert_eq!(p.run(Schedule::Chaos(seed), name, grid, block), usual, "{name}, seed {seed}");
         }
     }
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_seed_gives_the_same_result_again() {
     p.run(Schedule::Chaos(1), "block_order", 8, 32);
     let results: std::collections::BTreeSet<u32> = (0..10).map(|_| p.run_again("block_order", 8, 32).0[0]).collect();
     assert!(results.len() > 1, "{results:?}");
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn deterministic_sums_of_floats_are_equal_bit_for_bit() {
     }
     let mut others = (0..20).map(|s| p.run(Schedule::Chaos(s), "float_sum", 32, 32).0[0]);
     assert!(others.any(|v| v != first), "the sum does not depend on the order, so this test shows nothing");
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 /// Two streams: a kernel writes in one, a copy reads in the other, with or without an event between
@@ -173,22 +173,22 @@ fn chaos_exposes_a_missing_event() {
     own_process!();
     let _turn = turn();
     let p = Program::new();
-    schedule::set(Schedule::Deterministic);
+    schedule::set_schedule(Schedule::Deterministic);
     let usual = two_streams(&p, true);
     assert_eq!((usual.0[0], usual.1[0]), (3, 9));
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..40 {
-        schedule::set(Schedule::Chaos(seed));
+        schedule::set_schedule(Schedule::Chaos(seed));
         assert_eq!(two_streams(&p, true), usual, "seed {seed}");
         let first = two_streams(&p, false);
-        schedule::set(Schedule::Chaos(seed));
+        schedule::set_schedule(Schedule::Chaos(seed));
         two_streams(&p, true);
         assert_eq!(two_streams(&p, false), first, "seed {seed}");
         seen.insert(first.0[0]);
     }
     // Copied before, in between, and after.
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 3, 9]);
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn chaos_keeps_the_order_of_the_legacy_default_stream() {
     let _turn = turn();
     let p = Program::new();
     for seed in 0..20 {
-        schedule::set(Schedule::Chaos(seed));
+        schedule::set_schedule(Schedule::Chaos(seed));
         let (a, b) = (stream(0), stream(0));
         ok!(cuMemsetD32Async(p.out, 1, WORDS, a));
         ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * WORDS, CUstream::null()));
@@ -207,7 +207,7 @@ fn chaos_keeps_the_order_of_the_legacy_default_stream() {
         ok!(cuStreamDestroy(a));
         ok!(cuStreamDestroy(b));
     }
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn chaos_runs_operations_that_nobody_waits_for() {
     own_process!();
     let _turn = turn();
     let p = Program::new();
-    schedule::set(Schedule::Chaos(5));
+    schedule::set_schedule(Schedule::Chaos(5));
     let on = stream(1);
     let passed = event(2);
     for _ in 0..50 {
@@ -242,5 +242,5 @@ fn chaos_runs_operations_that_nobody_waits_for() {
         assert!(begin.elapsed().as_secs() < 20);
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    schedule::set(Schedule::Normal);
+    schedule::set_schedule(Schedule::Normal);
 }

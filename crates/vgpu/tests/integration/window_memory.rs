@@ -2,7 +2,7 @@
 //! driver's allocations do not reach.
 #![allow(unreachable_pub)]
 
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::memory::window::device_window;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Between two ranges, so that what runs over the end of one faults.
@@ -11,9 +11,9 @@ const GUARD: usize = 1 << 16;
 /// The address of `bytes` committed bytes, followed by a page without access; never freed.
 pub fn commit(bytes: usize) -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let heap = window().unwrap().heap();
+    let heap = device_window().unwrap().heap_area();
     let bytes = bytes.max(1).next_multiple_of(4096);
     let start = heap.start + heap.len / 2 + NEXT.fetch_add(bytes.next_multiple_of(GUARD) + GUARD, Ordering::Relaxed);
-    window().unwrap().commit(start, bytes).unwrap();
+    device_window().unwrap().commit_pages(start, bytes).unwrap();
     start
 }

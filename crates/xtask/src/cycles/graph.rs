@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::modules::{Module, Name};
+use super::modules::{CrateModule, NameTarget};
 
 /// A path that leads from one top-level module to another.
 #[derive(Clone, Debug)]
-pub(super) struct Import {
+pub(super) struct ModuleImport {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) file: PathBuf,
@@ -17,17 +17,17 @@ pub(super) struct Import {
     pub(super) path: String,
 }
 
-pub(super) fn imports(modules: &[Module]) -> Vec<Import> {
+pub(super) fn module_imports(modules: &[CrateModule]) -> Vec<ModuleImport> {
     let mut found = Vec::new();
     for (index, module) in modules.iter().enumerate() {
         let Some(from) = module.path.first() else { continue };
         for said in &module.paths {
-            let target = Resolver { modules, budget: 64 }.path(index, &said.path);
-            let Some(to) = target.and_then(|t| modules[t.module()].path.first()) else { continue };
+            let target = PathResolver { modules, budget: 64 }.resolve_path(index, &said.path);
+            let Some(to) = target.and_then(|t| modules[t.module_index()].path.first()) else { continue };
             if to != from {
                 let (from, to) = (from.clone(), to.clone());
                 let path = said.path.join("::");
-                found.push(Import { from, to, file: module.file.clone(), line: said.line, path });
+                found.push(ModuleImport { from, to, file: module.file.clone(), line: said.line, path });
             }
         }
     }
@@ -35,42 +35,42 @@ pub(super) fn imports(modules: &[Module]) -> Vec<Import> {
 }
 
 #[derive(Clone, Copy)]
-enum Target {
+enum PathTarget {
     Module(usize),
     /// An item that this module declares.
     Item(usize),
 }
 
-impl Target {
-    fn module(self) -> usize {
+impl PathTarget {
+    fn module_index(self) -> usize {
         match self {
             Self::Module(module) | Self::Item(module) => module,
         }
     }
 }
 
-struct Resolver<'m> {
-    modules: &'m [Module],
+struct PathResolver<'m> {
+    modules: &'m [CrateModule],
     /// Steps that remain; names may be imported in circles.
     budget: u32,
 }
 
-impl Resolver<'_> {
-    /// What `path` said in `module` leads to; none for another crate's item.
-    fn path(&mut self, module: usize, path: &[String]) -> Option<Target> {
+impl PathResolver<'_> {
+    /// What `resolve_path` said in `module_index` leads to; none for another crate's item.
+    fn resolve_path(&mut self, module: usize, path: &[String]) -> Option<PathTarget> {
         let mut words = path.iter();
         let first = words.next()?;
         let mut target = match first.as_str() {
-            "crate" => Target::Module(0),
-            "self" => Target::Module(module),
-            "super" => Target::Module(self.parent(module)?),
-            name => self.name(module, name)?,
+            "crate" => PathTarget::Module(0),
+            "self" => PathTarget::Module(module),
+            "super" => PathTarget::Module(self.parent_module(module)?),
+            name => self.resolve_name(module, name)?,
         };
         for word in words {
-            let Target::Module(at) = target else { break };
+            let PathTarget::Module(at) = target else { break };
             target = match word.as_str() {
-                "super" => Target::Module(self.parent(at)?),
-                name => match self.name(at, name) {
+                "super" => PathTarget::Module(self.parent_module(at)?),
+                name => match self.resolve_name(at, name) {
                     Some(found) => found,
                     // What a macro makes is not seen.
                     None => break,
@@ -80,21 +80,21 @@ impl Resolver<'_> {
         Some(target)
     }
 
-    fn parent(&self, module: usize) -> Option<usize> {
+    fn parent_module(&self, module: usize) -> Option<usize> {
         let (_, path) = self.modules[module].path.split_last()?;
         self.modules.iter().position(|m| m.path == path)
     }
 
-    fn name(&mut self, module: usize, name: &str) -> Option<Target> {
+    fn resolve_name(&mut self, module: usize, name: &str) -> Option<PathTarget> {
         self.budget = self.budget.checked_sub(1)?;
         match self.modules[module].names.get(name) {
-            Some(Name::Item) => Some(Target::Item(module)),
-            Some(Name::Module(child)) => Some(Target::Module(*child)),
+            Some(NameTarget::Item) => Some(PathTarget::Item(module)),
+            Some(NameTarget::Module(child)) => Some(PathTarget::Module(*child)),
             // `use half;` of another crate leads back to itself.
-            Some(Name::Use(path)) if path.len() == 1 && path[0] == name => None,
-            Some(Name::Use(path)) => self.path(module, path),
-            None => self.modules[module].globs.iter().find_map(|glob| match self.path(module, glob)? {
-                Target::Module(from) if from != module => self.name(from, name),
+            Some(NameTarget::Use(path)) if path.len() == 1 && path[0] == name => None,
+            Some(NameTarget::Use(path)) => self.resolve_path(module, path),
+            None => self.modules[module].globs.iter().find_map(|glob| match self.resolve_path(module, glob)? {
+                PathTarget::Module(from) if from != module => self.resolve_name(from, name),
                 _ => None,
             }),
         }
@@ -102,7 +102,7 @@ impl Resolver<'_> {
 }
 
 /// Sets of modules of which each leads to each other, those of one module left out.
-pub(super) fn components(imports: &[Import]) -> Vec<BTreeSet<String>> {
+pub(super) fn strongly_connected_components(imports: &[ModuleImport]) -> Vec<BTreeSet<String>> {
     let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for import in imports {
         reached.entry(&import.from).or_default().insert(&import.to);

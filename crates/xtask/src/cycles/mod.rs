@@ -12,71 +12,71 @@ mod tokens;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use graph::Import;
-use record::Component;
+use graph::ModuleImport;
+use record::CycleComponent;
 
 use crate::Result;
 
-const RECORD: &str = "crates/xtask/cycles.txt";
+const RECORD_PATH: &str = "crates/xtask/cycles.txt";
 
 /// Prints the cycles; `--record` writes them down, `--check` fails where they have grown.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<bool> {
+pub(crate) fn run_cycles(root: &Path, args: &[String]) -> Result<bool> {
     let mut found = Vec::new();
-    for name in crates(root)? {
+    for name in crates_with_folders(root)? {
         found.extend(cycles_of(root, &name)?);
     }
-    let text = record::write(found.iter().map(|(component, _)| component));
+    let text = record::write_record(found.iter().map(|(component, _)| component));
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => print!("{text}"),
         ["--verbose"] => print_imports(&found),
-        ["--record"] => std::fs::write(root.join(RECORD), text)?,
-        ["--check"] => return check(root, &found),
+        ["--record"] => std::fs::write(root.join(RECORD_PATH), text)?,
+        ["--check"] => return check_against_record(root, &found),
         _ => return Err("cycles takes --verbose, --check or --record".into()),
     }
     Ok(true)
 }
 
-fn crates(root: &Path) -> Result<BTreeSet<String>> {
+fn crates_with_folders(root: &Path) -> Result<BTreeSet<String>> {
     let folders = std::fs::read_dir(root.join("crates"))?;
     Ok(folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
 }
 
 /// The components of one crate with all its imports.
-fn cycles_of(root: &Path, name: &str) -> Result<Vec<(Component, Vec<Import>)>> {
+fn cycles_of(root: &Path, name: &str) -> Result<Vec<(CycleComponent, Vec<ModuleImport>)>> {
     let src = root.join("crates").join(name).join("src");
     let Some(file) = ["lib.rs", "main.rs"].iter().map(|f| src.join(f)).find(|f| f.exists()) else {
         return Ok(Vec::new());
     };
-    let modules = modules::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut imports = graph::imports(&modules);
+    let modules = modules::read_modules(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut imports = graph::module_imports(&modules);
     for import in &mut imports {
         import.file = import.file.strip_prefix(root).unwrap_or(&import.file).to_path_buf();
     }
-    let components = graph::components(&imports).into_iter();
-    Ok(components.map(|modules| (Component { name: name.to_string(), modules }, imports.clone())).collect())
+    let components = graph::strongly_connected_components(&imports).into_iter();
+    Ok(components.map(|modules| (CycleComponent { name: name.to_string(), modules }, imports.clone())).collect())
 }
 
-fn print_imports(found: &[(Component, Vec<Import>)]) {
+fn print_imports(found: &[(CycleComponent, Vec<ModuleImport>)]) {
     for (component, imports) in found {
         println!("{} {}", component.name, component.modules.len());
-        for import in imports.iter().filter(|i| component.holds(i)) {
-            println!("{}", line(import));
+        for import in imports.iter().filter(|i| component.contains_import(i)) {
+            println!("{}", import_line(import));
         }
     }
 }
 
-fn line(import: &Import) -> String {
+fn import_line(import: &ModuleImport) -> String {
     format!("  {}:{}: {} -> {} ({})", import.file.display(), import.line, import.from, import.to, import.path)
 }
 
-fn check(root: &Path, found: &[(Component, Vec<Import>)]) -> Result<bool> {
-    let recorded = record::read(&std::fs::read_to_string(root.join(RECORD))?)?;
+fn check_against_record(root: &Path, found: &[(CycleComponent, Vec<ModuleImport>)]) -> Result<bool> {
+    let recorded = record::read_record(&std::fs::read_to_string(root.join(RECORD_PATH))?)?;
     let mut is_fine = true;
     for (component, imports) in found {
-        if let Some(growth) = record::growth(component, &recorded) {
+        if let Some(growth) = record::growth_message(component, &recorded) {
             is_fine = false;
             eprintln!("{growth}");
-            record::closing_imports(component, &recorded, imports).iter().for_each(|i| eprintln!("{}", line(i)));
+            record::closing_imports(component, &recorded, imports).iter().for_each(|i| eprintln!("{}", import_line(i)));
         }
     }
     let now: Vec<_> = found.iter().map(|(component, _)| component.clone()).collect();

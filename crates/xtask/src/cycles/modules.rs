@@ -5,20 +5,20 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, rust_tokens};
 
-pub(super) struct Module {
+pub(super) struct CrateModule {
     /// Names from the root of the crate; empty for the root.
     pub(super) path: Vec<String>,
     pub(super) file: PathBuf,
-    pub(super) names: HashMap<String, Name>,
+    pub(super) names: HashMap<String, NameTarget>,
     pub(super) globs: Vec<Vec<String>>,
     pub(super) paths: Vec<ModuleReferences>,
 }
 
 /// What a name of a module stands for.
 #[derive(Clone)]
-pub(super) enum Name {
+pub(super) enum NameTarget {
     Item,
     Module(usize),
     Use(Vec<String>),
@@ -31,81 +31,101 @@ pub(super) struct ModuleReferences {
 }
 
 /// All modules of the crate whose root file is `root`; the first is the root.
-pub(super) fn read(root: &Path) -> io::Result<Vec<Module>> {
-    let mut reader = Reader { modules: Vec::new() };
+pub(super) fn read_modules(root: &Path) -> io::Result<Vec<CrateModule>> {
+    let mut reader = ModuleReader { modules: Vec::new() };
     let folder = root.parent().expect("a file lies in a folder").to_path_buf();
-    reader.file(root.to_path_buf(), folder, Vec::new())?;
+    reader.read_module_file(root.to_path_buf(), folder, Vec::new())?;
     Ok(reader.modules)
 }
 
-struct Reader {
-    modules: Vec<Module>,
+struct ModuleReader {
+    modules: Vec<CrateModule>,
 }
 
-/// Where the files of a module's children lie, and the attribute `path` of the next one.
-struct Scope {
+/// Where the files of a module's children lie, and the attribute `read_path` of the next one.
+struct ModuleScope {
     module: usize,
     folder: PathBuf,
     path_attribute: Option<String>,
 }
 
-impl Reader {
+impl ModuleReader {
     /// Reads a module with a file of its own; `folder` is where its children lie.
-    fn file(&mut self, file: PathBuf, folder: PathBuf, path: Vec<String>) -> io::Result<usize> {
-        let tokens = tokens(&std::fs::read_to_string(&file)?);
-        self.module(&tokens, file, folder, path)
+    fn read_module_file(&mut self, file: PathBuf, folder: PathBuf, path: Vec<String>) -> io::Result<usize> {
+        let tokens = rust_tokens(&std::fs::read_to_string(&file)?);
+        self.read_module(&tokens, file, folder, path)
     }
 
-    fn module(&mut self, tokens: &[Token], file: PathBuf, folder: PathBuf, path: Vec<String>) -> io::Result<usize> {
+    fn read_module(
+        &mut self,
+        tokens: &[Token],
+        file: PathBuf,
+        folder: PathBuf,
+        path: Vec<String>,
+    ) -> io::Result<usize> {
         let module = self.modules.len();
-        self.modules.push(Module { path, file, names: HashMap::new(), globs: Vec::new(), paths: Vec::new() });
-        let mut scope = Scope { module, folder, path_attribute: None };
+        self.modules.push(CrateModule { path, file, names: HashMap::new(), globs: Vec::new(), paths: Vec::new() });
+        let mut scope = ModuleScope { module, folder, path_attribute: None };
         let (mut at, mut depth) = (0, 0_i32);
         while at < tokens.len() {
-            depth += i32::from(tokens[at].is('{')) - i32::from(tokens[at].is('}'));
-            at = self.step(tokens, at, depth == 0, &mut scope)?;
+            depth += i32::from(tokens[at].is_mark('{')) - i32::from(tokens[at].is_mark('}'));
+            at = self.read_item(tokens, at, depth == 0, &mut scope)?;
         }
         Ok(module)
     }
 
     /// Reads what stands at `at` and returns where to go on.
-    fn step(&mut self, tokens: &[Token], at: usize, is_outside: bool, scope: &mut Scope) -> io::Result<usize> {
-        if tokens[at].is('#') {
-            return Ok(attribute(tokens, at, scope));
+    fn read_item(
+        &mut self,
+        tokens: &[Token],
+        at: usize,
+        is_outside: bool,
+        scope: &mut ModuleScope,
+    ) -> io::Result<usize> {
+        if tokens[at].is_mark('#') {
+            return Ok(read_attribute(tokens, at, scope));
         }
         let next = tokens.get(at + 1);
-        match (tokens[at].name(), next.and_then(Token::name)) {
-            (Some("mod"), Some(name)) => return self.child(tokens, at, name, scope),
-            (Some("use"), _) if next.is_some_and(|t| !t.is('<')) => {
-                return Ok(self.import(tokens, at + 1, scope.module));
+        match (tokens[at].identifier(), next.and_then(Token::identifier)) {
+            (Some("mod"), Some(name)) => return self.read_child_module(tokens, at, name, scope),
+            (Some("use"), _) if next.is_some_and(|t| !t.is_mark('<')) => {
+                return Ok(self.read_use(tokens, at + 1, scope.module));
             }
-            (Some(word), Some(name)) if is_outside && DECLARING.contains(&word) => self.declare(scope, name),
+            (Some(word), Some(name)) if is_outside && DECLARING_KEYWORDS.contains(&word) => {
+                self.declare_item(scope, name)
+            }
             (Some("macro_rules"), None) => {
-                if let Some(name) = tokens.get(at + 2).and_then(Token::name) {
-                    self.declare(scope, name);
+                if let Some(name) = tokens.get(at + 2).and_then(Token::identifier) {
+                    self.declare_item(scope, name);
                 }
             }
-            (Some(_), None) if next.is_some_and(|t| t.kind == Kind::Separator) => {
-                return Ok(self.path(tokens, at, scope.module));
+            (Some(_), None) if next.is_some_and(|t| t.kind == TokenKind::Separator) => {
+                return Ok(self.read_path(tokens, at, scope.module));
             }
             _ => {}
         }
         Ok(at + 1)
     }
 
-    fn declare(&mut self, scope: &Scope, name: &str) {
-        self.modules[scope.module].names.entry(name.to_string()).or_insert(Name::Item);
+    fn declare_item(&mut self, scope: &ModuleScope, name: &str) {
+        self.modules[scope.module].names.entry(name.to_string()).or_insert(NameTarget::Item);
     }
 
-    fn child(&mut self, tokens: &[Token], at: usize, name: &str, scope: &mut Scope) -> io::Result<usize> {
+    fn read_child_module(
+        &mut self,
+        tokens: &[Token],
+        at: usize,
+        name: &str,
+        scope: &mut ModuleScope,
+    ) -> io::Result<usize> {
         let path_attribute = scope.path_attribute.take();
         let mut path = self.modules[scope.module].path.clone();
         path.push(name.to_string());
         let folder = scope.folder.join(name);
-        let (child, end) = if tokens.get(at + 2).is_some_and(|t| t.is('{')) {
+        let (child, end) = if tokens.get(at + 2).is_some_and(|t| t.is_mark('{')) {
             let end = matching_bracket(tokens, at + 2);
             let file = self.modules[scope.module].file.clone();
-            (self.module(&tokens[at + 3..end], file, folder, path)?, end + 1)
+            (self.read_module(&tokens[at + 3..end], file, folder, path)?, end + 1)
         } else {
             let (file, folder) = match path_attribute {
                 Some(given) => {
@@ -115,15 +135,15 @@ impl Reader {
                 None if folder.join("mod.rs").exists() => (folder.join("mod.rs"), folder),
                 None => (folder.with_extension("rs"), folder),
             };
-            (self.file(file, folder, path)?, at + 3)
+            (self.read_module_file(file, folder, path)?, at + 3)
         };
-        self.modules[scope.module].names.insert(name.to_string(), Name::Module(child));
+        self.modules[scope.module].names.insert(name.to_string(), NameTarget::Module(child));
         Ok(end)
     }
 
     /// Reads the tree of a `use`; returns the place behind its semicolon.
-    fn import(&mut self, tokens: &[Token], at: usize, module: usize) -> usize {
-        let end = (at..tokens.len()).find(|&i| tokens[i].is(';')).unwrap_or(tokens.len());
+    fn read_use(&mut self, tokens: &[Token], at: usize, module: usize) -> usize {
+        let end = (at..tokens.len()).find(|&i| tokens[i].is_mark(';')).unwrap_or(tokens.len());
         let mut rest = &tokens[at..end];
         self.use_tree(&mut rest, &mut Vec::new(), module);
         end + 1
@@ -134,26 +154,26 @@ impl Reader {
         let mut line = 0;
         while let Some((token, after)) = rest.split_first() {
             match &token.kind {
-                Kind::Mark('{') => {
+                TokenKind::Mark('{') => {
                     *rest = after;
-                    while rest.first().is_some_and(|t| !t.is('}')) {
+                    while rest.first().is_some_and(|t| !t.is_mark('}')) {
                         self.use_tree(rest, prefix, module);
-                        *rest = if rest.first().is_some_and(|t| t.is(',')) { &rest[1..] } else { rest };
+                        *rest = if rest.first().is_some_and(|t| t.is_mark(',')) { &rest[1..] } else { rest };
                     }
                     *rest = rest.get(1..).unwrap_or(&[]);
                     prefix.truncate(depth);
                     break;
                 }
-                Kind::Mark('*') => {
+                TokenKind::Mark('*') => {
                     *rest = after;
                     self.modules[module].globs.push(prefix.clone());
                     self.modules[module].paths.push(ModuleReferences { path: prefix.clone(), line: token.line });
                     prefix.truncate(depth);
                     break;
                 }
-                Kind::Mark(',' | '}') => break,
-                Kind::Name(name) if name == "as" => break,
-                Kind::Name(name) => {
+                TokenKind::Mark(',' | '}') => break,
+                TokenKind::Name(name) if name == "as" => break,
+                TokenKind::Name(name) => {
                     line = token.line;
                     prefix.push(name.clone());
                 }
@@ -162,45 +182,46 @@ impl Reader {
             *rest = after;
         }
         if prefix.len() > depth {
-            self.bind(rest, prefix, line, module);
+            self.bind_use_name(rest, prefix, line, module);
             prefix.truncate(depth);
         }
     }
 
-    /// Gives the last name of `path`, or the one behind `as`, to what the path leads to.
-    fn bind(&mut self, rest: &mut &[Token], path: &[String], line: u32, module: usize) {
+    /// Gives the last name of `read_path`, or the one behind `as`, to what the path leads to.
+    fn bind_use_name(&mut self, rest: &mut &[Token], path: &[String], line: u32, module: usize) {
         let mut path = path.to_vec();
         if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
             path.pop();
         }
         let mut name = path.last().cloned();
-        if rest.first().and_then(Token::name) == Some("as") {
-            name = rest.get(1).and_then(Token::name).map(str::to_string);
+        if rest.first().and_then(Token::identifier) == Some("as") {
+            name = rest.get(1).and_then(Token::identifier).map(str::to_string);
             *rest = rest.get(2..).unwrap_or(&[]);
         }
         let module = &mut self.modules[module];
         module.paths.push(ModuleReferences { path: path.clone(), line });
         if let Some(name) = name {
-            module.names.entry(name).or_insert(Name::Use(path));
+            module.names.entry(name).or_insert(NameTarget::Use(path));
         }
     }
 
     /// Reads a path outside of `use`.
-    fn path(&mut self, tokens: &[Token], at: usize, module: usize) -> usize {
+    fn read_path(&mut self, tokens: &[Token], at: usize, module: usize) -> usize {
         let mut path = Vec::new();
         let mut end = at;
-        while let Some(name) = tokens.get(end).and_then(Token::name) {
+        while let Some(name) = tokens.get(end).and_then(Token::identifier) {
             path.push(name.to_string());
             end += 1;
-            if tokens.get(end).is_none_or(|t| t.kind != Kind::Separator) {
+            if tokens.get(end).is_none_or(|t| t.kind != TokenKind::Separator) {
                 break;
             }
             end += 1;
         }
         let before = |n: usize| at.checked_sub(n).map(|i| &tokens[i]);
-        let is_visibility = before(1).and_then(Token::name) == Some("in") && before(2).is_some_and(|t| t.is('('));
-        let is_variable = before(1).is_some_and(|t| t.is('$')) && path[0] != "crate";
-        let is_extern = before(1).is_some_and(|t| t.kind == Kind::Separator);
+        let is_visibility =
+            before(1).and_then(Token::identifier) == Some("in") && before(2).is_some_and(|t| t.is_mark('('));
+        let is_variable = before(1).is_some_and(|t| t.is_mark('$')) && path[0] != "crate";
+        let is_extern = before(1).is_some_and(|t| t.kind == TokenKind::Separator);
         if !is_visibility && !is_variable && !is_extern && path[0] != "Self" {
             self.modules[module].paths.push(ModuleReferences { path, line: tokens[at].line });
         }
@@ -208,8 +229,8 @@ impl Reader {
     }
 }
 
-const DECLARING: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
-const ITEMS: [&str; 16] = [
+const DECLARING_KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
+const ITEM_KEYWORDS: [&str; 16] = [
     "pub",
     "fn",
     "struct",
@@ -228,40 +249,40 @@ const ITEMS: [&str; 16] = [
     "macro_rules",
 ];
 
-/// Reads an attribute: skips the item behind `#[cfg(test)]`, keeps a `path`.
-fn attribute(tokens: &[Token], at: usize, scope: &mut Scope) -> usize {
-    let open = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|t| t.is('!')));
-    if tokens.get(open).is_none_or(|t| !t.is('[')) {
+/// Reads an attribute: skips the item behind `#[cfg(test)]`, keeps a `read_path`.
+fn read_attribute(tokens: &[Token], at: usize, scope: &mut ModuleScope) -> usize {
+    let open = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|t| t.is_mark('!')));
+    if tokens.get(open).is_none_or(|t| !t.is_mark('[')) {
         return at + 1;
     }
     let end = matching_bracket(tokens, open);
     let inner = &tokens[open + 1..end];
-    if let [name, equals, Token { kind: Kind::Text(text), .. }] = inner
-        && name.name() == Some("path")
-        && equals.is('=')
+    if let [name, equals, Token { kind: TokenKind::Text(text), .. }] = inner
+        && name.identifier() == Some("path")
+        && equals.is_mark('=')
     {
         scope.path_attribute = Some(text.clone());
     }
-    let names: Vec<_> = inner.iter().filter_map(Token::name).collect();
+    let names: Vec<_> = inner.iter().filter_map(Token::identifier).collect();
     let is_for_tests = names.first() == Some(&"cfg") && names.contains(&"test") && !names.contains(&"not");
     if is_for_tests { end_of_item(tokens, end + 1) } else { end + 1 }
 }
 
 /// The place behind the item, field or statement at `at`, its attributes included.
 fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
-    while at + 1 < tokens.len() && tokens[at].is('#') {
+    while at + 1 < tokens.len() && tokens[at].is_mark('#') {
         at = matching_bracket(tokens, at + 1) + 1;
     }
-    let first = tokens.get(at).and_then(Token::name);
-    let is_item = first.is_some_and(|word| ITEMS.contains(&word));
+    let first = tokens.get(at).and_then(Token::identifier);
+    let is_item = first.is_some_and(|word| ITEM_KEYWORDS.contains(&word));
     let mut is_use = false;
     while at < tokens.len() {
-        is_use |= tokens[at].name() == Some("use");
+        is_use |= tokens[at].identifier() == Some("use");
         match tokens[at].kind {
-            Kind::Mark(';') => return at + 1,
-            Kind::Mark(',') if !is_item => return at + 1,
-            Kind::Mark('}' | ')' | ']') => return at,
-            Kind::Mark(open @ ('{' | '(' | '[')) => {
+            TokenKind::Mark(';') => return at + 1,
+            TokenKind::Mark(',') if !is_item => return at + 1,
+            TokenKind::Mark('}' | ')' | ']') => return at,
+            TokenKind::Mark(open @ ('{' | '(' | '[')) => {
                 at = matching_bracket(tokens, at);
                 if open == '{' && !is_use {
                     return at + 1;
@@ -279,8 +300,8 @@ fn matching_bracket(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {
-            Kind::Mark('(' | '[' | '{') => depth += 1,
-            Kind::Mark(')' | ']' | '}') => depth -= 1,
+            TokenKind::Mark('(' | '[' | '{') => depth += 1,
+            TokenKind::Mark(')' | ']' | '}') => depth -= 1,
             _ => {}
         }
         if depth == 0 {

@@ -2,28 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use super::graph::Import;
+use super::graph::ModuleImport;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Component {
+pub(super) struct CycleComponent {
     /// The crate's folder.
     pub(super) name: String,
     pub(super) modules: BTreeSet<String>,
 }
 
-impl Component {
-    pub(super) fn holds(&self, import: &Import) -> bool {
+impl CycleComponent {
+    pub(super) fn contains_import(&self, import: &ModuleImport) -> bool {
         self.modules.contains(&import.from) && self.modules.contains(&import.to)
     }
 }
 
-const HEAD: &str = "\
+const RECORD_HEAD: &str = "\
 # Import cycles between top-level modules: crate, size, modules. `cargo run -p xtask -- cycles --check` fails
 # where one grows or comes anew; write a smaller one down with `--record`.
 ";
 
-pub(super) fn write<'c>(components: impl Iterator<Item = &'c Component>) -> String {
-    let mut text = HEAD.to_string();
+pub(super) fn write_record<'c>(components: impl Iterator<Item = &'c CycleComponent>) -> String {
+    let mut text = RECORD_HEAD.to_string();
     for component in components {
         let modules: Vec<&str> = component.modules.iter().map(String::as_str).collect();
         text += &format!("{} {} {}\n", component.name, modules.len(), modules.join(" "));
@@ -31,31 +31,31 @@ pub(super) fn write<'c>(components: impl Iterator<Item = &'c Component>) -> Stri
     text
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Component>, String> {
+pub(super) fn read_record(text: &str) -> Result<Vec<CycleComponent>, String> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    lines.map(component).collect()
+    lines.map(parse_component).collect()
 }
 
-fn component(line: &str) -> Result<Component, String> {
+fn parse_component(line: &str) -> Result<CycleComponent, String> {
     let mut words = line.split_whitespace().map(str::to_string);
     let (name, size) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let modules: BTreeSet<String> = words.collect();
     if modules.len().to_string() != size {
         return Err(format!("the recorded line {line:?} names {} modules", modules.len()));
     }
-    Ok(Component { name, modules })
+    Ok(CycleComponent { name, modules })
 }
 
 /// The recorded component that `now` has come from: the one it shares most modules with.
-fn origin<'r>(now: &Component, recorded: &'r [Component]) -> Option<&'r Component> {
-    let shared = |c: &Component| c.modules.intersection(&now.modules).count();
+fn recorded_origin<'r>(now: &CycleComponent, recorded: &'r [CycleComponent]) -> Option<&'r CycleComponent> {
+    let shared = |c: &CycleComponent| c.modules.intersection(&now.modules).count();
     recorded.iter().filter(|c| c.name == now.name && shared(c) > 0).max_by_key(|c| shared(c))
 }
 
 /// What to say of a component that is new or larger than recorded.
-pub(super) fn growth(now: &Component, recorded: &[Component]) -> Option<String> {
+pub(super) fn growth_message(now: &CycleComponent, recorded: &[CycleComponent]) -> Option<String> {
     let size = now.modules.len();
-    match origin(now, recorded) {
+    match recorded_origin(now, recorded) {
         None => Some(format!("{}: a new import cycle of {size} modules, closed by", now.name)),
         Some(then) if size > then.modules.len() => {
             let joined: Vec<_> = now.modules.difference(&then.modules).map(String::as_str).collect();
@@ -68,9 +68,13 @@ pub(super) fn growth(now: &Component, recorded: &[Component]) -> Option<String> 
 
 /// The imports that may be new. Of a component that has grown: those between its old modules and
 /// each new one, in the direction that has fewer, for one of the two was there before.
-pub(super) fn closing_imports<'i>(now: &Component, recorded: &[Component], imports: &'i [Import]) -> Vec<&'i Import> {
-    let inner = imports.iter().filter(|i| now.holds(i));
-    let Some(then) = origin(now, recorded) else { return inner.collect() };
+pub(super) fn closing_imports<'i>(
+    now: &CycleComponent,
+    recorded: &[CycleComponent],
+    imports: &'i [ModuleImport],
+) -> Vec<&'i ModuleImport> {
+    let inner = imports.iter().filter(|i| now.contains_import(i));
+    let Some(then) = recorded_origin(now, recorded) else { return inner.collect() };
     let is_old = |module: &String| then.modules.contains(module);
     let (into, rest): (Vec<_>, Vec<_>) =
         inner.filter(|i| is_old(&i.from) != is_old(&i.to)).partition(|i| is_old(&i.from));

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::graph::{Import, components, imports};
-use super::record::{Component, closing_imports, growth, read, write};
+use super::graph::{ModuleImport, module_imports, strongly_connected_components};
+use super::record::{CycleComponent, closing_imports, growth_message, read_record, write_record};
 use super::{modules, tokens};
 
 /// A crate in a folder of its own, removed at the end.
-struct Tree(PathBuf);
+struct TestCrate(PathBuf);
 
-impl Tree {
+impl TestCrate {
     fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let folder = std::env::temp_dir().join(format!("rtcg-xtask-{name}-{}", std::process::id()));
         for (path, text) in files {
@@ -20,8 +20,8 @@ impl Tree {
         Self(folder)
     }
 
-    fn imports(&self) -> Vec<Import> {
-        imports(&modules::read(&self.0.join("lib.rs")).expect("the tree is whole"))
+    fn imports(&self) -> Vec<ModuleImport> {
+        module_imports(&modules::read_modules(&self.0.join("lib.rs")).expect("the tree is whole"))
     }
 
     fn edges(&self) -> Vec<String> {
@@ -32,27 +32,27 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for TestCrate {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-fn component(modules: &[&str]) -> Component {
-    Component { name: "made".into(), modules: modules.iter().map(|m| m.to_string()).collect() }
+fn component(modules: &[&str]) -> CycleComponent {
+    CycleComponent { name: "made".into(), modules: modules.iter().map(|m| m.to_string()).collect() }
 }
 
 #[test]
 fn comments_strings_and_lifetimes_hide_no_tokens() {
     let source =
         "/* a /* b */ c */ 'x' r#\"crate::no\"# b\"\\\"\" fn f<'a>(c: char) -> '\\'' { crate::yes } // crate::no";
-    let names: Vec<_> = tokens::tokens(source).iter().filter_map(|t| t.name().map(str::to_string)).collect();
+    let names: Vec<_> = tokens::rust_tokens(source).iter().filter_map(|t| t.identifier().map(str::to_string)).collect();
     assert_eq!(names, ["b", "fn", "f", "c", "char", "crate", "yes"]);
 }
 
 #[test]
 fn paths_and_imports_of_every_form_are_seen() {
-    let tree = Tree::new(
+    let tree = TestCrate::new(
         "forms",
         &[
             ("lib.rs", "mod a; mod b; mod c; mod d; mod e; mod f { pub fn g() { crate::a::x(); } } pub use e::Kept;"),
@@ -69,7 +69,7 @@ fn paths_and_imports_of_every_form_are_seen() {
 
 #[test]
 fn re_exports_lead_to_where_an_item_is_declared() {
-    let tree = Tree::new(
+    let tree = TestCrate::new(
         "exports",
         &[
             ("lib.rs", "mod user; mod face; mod deep; pub use face::*;"),
@@ -84,7 +84,7 @@ fn re_exports_lead_to_where_an_item_is_declared() {
 
 #[test]
 fn what_is_only_for_tests_does_not_count() {
-    let tree = Tree::new(
+    let tree = TestCrate::new(
         "tests",
         &[
             ("lib.rs", "mod a; mod b; #[cfg(test)] mod missing;"),
@@ -102,7 +102,7 @@ fn what_is_only_for_tests_does_not_count() {
 
 #[test]
 fn a_component_holds_the_modules_that_lead_to_each_other() {
-    let tree = Tree::new(
+    let tree = TestCrate::new(
         "circle",
         &[
             ("lib.rs", "mod a; mod b; mod c; mod d; mod e;"),
@@ -113,19 +113,19 @@ fn a_component_holds_the_modules_that_lead_to_each_other() {
             ("e.rs", ""),
         ],
     );
-    assert_eq!(components(&tree.imports()), [component(&["a", "b", "c"]).modules]);
+    assert_eq!(strongly_connected_components(&tree.imports()), [component(&["a", "b", "c"]).modules]);
 }
 
 #[test]
 fn a_record_reads_as_written_and_refuses_a_wrong_size() {
     let written = [component(&["a", "b"]), component(&["c", "d", "e"])];
-    assert_eq!(read(&write(written.iter())).expect("well formed"), written);
-    assert!(read("made 3 a b\n").is_err());
+    assert_eq!(read_record(&write_record(written.iter())).expect("well formed"), written);
+    assert!(read_record("made 3 a b\n").is_err());
 }
 
 #[test]
 fn growth_names_the_imports_that_close_the_circle() {
-    let import = |from: &str, to: &str, line| Import {
+    let import = |from: &str, to: &str, line| ModuleImport {
         from: from.into(),
         to: to.into(),
         file: Path::new("x.rs").into(),
@@ -136,9 +136,9 @@ fn growth_names_the_imports_that_close_the_circle() {
         [import("a", "b", 1), import("b", "a", 2), import("c", "a", 3), import("c", "b", 4), import("b", "c", 5)];
     let recorded = [component(&["a", "b"])];
     let now = component(&["a", "b", "c"]);
-    assert!(growth(&now, &recorded).expect("it has grown").contains("from 2 modules to 3, joined by c"));
+    assert!(growth_message(&now, &recorded).expect("it has grown").contains("from 2 modules to 3, joined by c"));
     let closing: Vec<_> = closing_imports(&now, &recorded, &imports).iter().map(|i| i.line).collect();
     assert_eq!(closing, [5]);
-    assert!(growth(&recorded[0], &[now]).is_none());
-    assert!(growth(&component(&["x", "y"]), &recorded).expect("it is new").contains("a new import cycle of 2"));
+    assert!(growth_message(&recorded[0], &[now]).is_none());
+    assert!(growth_message(&component(&["x", "y"]), &recorded).expect("it is new").contains("a new import cycle of 2"));
 }

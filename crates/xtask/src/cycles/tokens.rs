@@ -3,12 +3,12 @@
 
 /// A token and the line it stands on.
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) line: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name(String),
     Text(String),
     Separator,
@@ -16,68 +16,68 @@ pub(super) enum Kind {
 }
 
 impl Token {
-    pub(super) fn name(&self) -> Option<&str> {
-        if let Kind::Name(name) = &self.kind { Some(name) } else { None }
+    pub(super) fn identifier(&self) -> Option<&str> {
+        if let TokenKind::Name(name) = &self.kind { Some(name) } else { None }
     }
 
-    pub(super) fn is(&self, mark: char) -> bool {
-        self.kind == Kind::Mark(mark)
+    pub(super) fn is_mark(&self, mark: char) -> bool {
+        self.kind == TokenKind::Mark(mark)
     }
 }
 
-pub(super) fn tokens(source: &str) -> Vec<Token> {
+pub(super) fn rust_tokens(source: &str) -> Vec<Token> {
     let chars = source.chars().collect();
-    let mut lexer = Lexer { chars, at: 0, line: 1, out: Vec::new() };
+    let mut lexer = RustLexer { chars, at: 0, line: 1, out: Vec::new() };
     while lexer.at < lexer.chars.len() {
-        lexer.step();
+        lexer.lex_token();
     }
     lexer.out
 }
 
-struct Lexer {
+struct RustLexer {
     chars: Vec<char>,
     at: usize,
     line: u32,
     out: Vec<Token>,
 }
 
-impl Lexer {
-    fn peek(&self, ahead: usize) -> char {
+impl RustLexer {
+    fn peek_char(&self, ahead: usize) -> char {
         self.chars.get(self.at + ahead).copied().unwrap_or('\0')
     }
 
-    fn next(&mut self) -> char {
-        let c = self.peek(0);
+    fn next_char(&mut self) -> char {
+        let c = self.peek_char(0);
         self.line += u32::from(c == '\n');
         self.at += 1;
         c
     }
 
-    fn push(&mut self, kind: Kind) {
+    fn push_token(&mut self, kind: TokenKind) {
         self.out.push(Token { kind, line: self.line });
     }
 
-    fn step(&mut self) {
-        match (self.peek(0), self.peek(1)) {
+    fn lex_token(&mut self) {
+        match (self.peek_char(0), self.peek_char(1)) {
             ('/', '/') => self.skip_line(),
             ('/', '*') => self.skip_block_comment(),
-            ('"', _) => self.string(0, false),
+            ('"', _) => self.string_literal(0, false),
             ('r', '"' | '#') | ('b', 'r') if self.raw_hashes().is_some() => {
                 let (prefix, hashes) = self.raw_hashes().expect("just seen");
                 self.at += prefix + hashes;
-                self.string(hashes, true);
+                self.string_literal(hashes, true);
             }
             ('r', '#') => self.at += 2, // A raw name: `r#type`.
             ('\'', _) => self.lifetime_or_char(),
             (':', ':') => {
                 self.at += 2;
-                self.push(Kind::Separator);
+                self.push_token(TokenKind::Separator);
             }
-            (c, _) if is_name(c) => self.word(),
+            (c, _) if is_name(c) => self.identifier_or_number(),
             (c, _) => {
-                self.next();
+                self.next_char();
                 if !c.is_whitespace() {
-                    self.push(Kind::Mark(c));
+                    self.push_token(TokenKind::Mark(c));
                 }
             }
         }
@@ -85,13 +85,13 @@ impl Lexer {
 
     /// Lengths of the prefix and of the hashes of a raw string that begins here.
     fn raw_hashes(&self) -> Option<(usize, usize)> {
-        let prefix = if self.peek(0) == 'b' { 2 } else { 1 };
-        let hashes = (prefix..).take_while(|&i| self.peek(i) == '#').count();
-        (self.peek(prefix + hashes) == '"').then_some((prefix, hashes))
+        let prefix = if self.peek_char(0) == 'b' { 2 } else { 1 };
+        let hashes = (prefix..).take_while(|&i| self.peek_char(i) == '#').count();
+        (self.peek_char(prefix + hashes) == '"').then_some((prefix, hashes))
     }
 
     fn skip_line(&mut self) {
-        while self.at < self.chars.len() && self.peek(0) != '\n' {
+        while self.at < self.chars.len() && self.peek_char(0) != '\n' {
             self.at += 1;
         }
     }
@@ -99,7 +99,7 @@ impl Lexer {
     fn skip_block_comment(&mut self) {
         let mut depth = 0;
         loop {
-            match (self.next(), self.peek(0)) {
+            match (self.next_char(), self.peek_char(0)) {
                 ('/', '*') => depth += 1,
                 ('*', '/') => depth -= 1,
                 _ if self.at > self.chars.len() => return,
@@ -112,35 +112,35 @@ impl Lexer {
         }
     }
 
-    fn string(&mut self, hashes: usize, is_raw: bool) {
+    fn string_literal(&mut self, hashes: usize, is_raw: bool) {
         let line = self.line;
-        self.next();
+        self.next_char();
         let mut text = String::new();
         while self.at < self.chars.len() {
-            match self.next() {
+            match self.next_char() {
                 '\\' if !is_raw => {
-                    self.next();
+                    self.next_char();
                 }
-                '"' if (0..hashes).all(|i| self.peek(i) == '#') => break,
+                '"' if (0..hashes).all(|i| self.peek_char(i) == '#') => break,
                 c => text.push(c),
             }
         }
         self.at += hashes;
-        self.out.push(Token { kind: Kind::Text(text), line });
+        self.out.push(Token { kind: TokenKind::Text(text), line });
     }
 
     fn lifetime_or_char(&mut self) {
-        self.next();
-        if is_name(self.peek(0)) && self.peek(1) != '\'' {
-            while is_name(self.peek(0)) {
+        self.next_char();
+        if is_name(self.peek_char(0)) && self.peek_char(1) != '\'' {
+            while is_name(self.peek_char(0)) {
                 self.at += 1;
             }
             return;
         }
         while self.at < self.chars.len() {
-            match self.next() {
+            match self.next_char() {
                 '\\' => {
-                    self.next();
+                    self.next_char();
                 }
                 '\'' => return,
                 _ => {}
@@ -148,14 +148,14 @@ impl Lexer {
         }
     }
 
-    fn word(&mut self) {
+    fn identifier_or_number(&mut self) {
         let start = self.at;
-        while is_name(self.peek(0)) {
+        while is_name(self.peek_char(0)) {
             self.at += 1;
         }
         let word: String = self.chars[start..self.at].iter().collect();
         if !word.starts_with(|c: char| c.is_ascii_digit()) {
-            self.push(Kind::Name(word));
+            self.push_token(TokenKind::Name(word));
         }
     }
 }

@@ -1,28 +1,28 @@
 //! A test that a fault names, and how it is built and run. A file of `crates/X/tests` may be a
-//! program of its own or a module of one; `Check::filter_in` alone knows.
+//! program of its own or a module of one; `MutantCheck::filter_in` alone knows.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::command::{CommandResult, run};
-use super::tree::Tree;
+use super::command::{CommandResult, run_with_timeout};
+use super::tree::MutantTree;
 use crate::Result;
 
 /// A test that runs longer has hung.
-pub(super) const LIMIT: Duration = Duration::from_secs(120);
+pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 /// The same of a test that a fault is expected to make hang.
-pub(super) const SHORT_LIMIT: Duration = Duration::from_secs(30);
+pub(super) const SHORT_TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Check {
+pub(super) struct MutantCheck {
     /// The line as the patch says it.
     pub(super) line: String,
-    kind: Kind,
+    kind: CheckKind,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CheckKind {
     /// Tests of `package` whose names contain `filter`, from `tests/FILE` or from `src`.
     Cargo {
         package: String,
@@ -33,7 +33,7 @@ enum Kind {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     Passed,
     Failed,
     TimedOut,
@@ -41,8 +41,8 @@ pub(super) enum Outcome {
     Absent,
 }
 
-impl Outcome {
-    pub(super) fn text(&self) -> &'static str {
+impl CheckOutcome {
+    pub(super) fn outcome_text(&self) -> &'static str {
         match self {
             Self::Passed => "passes",
             Self::Failed => "fails",
@@ -52,18 +52,20 @@ impl Outcome {
     }
 }
 
-impl Check {
+impl MutantCheck {
     /// Reads `cargo -p PACKAGE (--test FILE | --lib) FILTER` or `pytest ARGUMENTS`.
-    pub(super) fn parse(line: &str) -> std::result::Result<Self, String> {
+    pub(super) fn parse_caught_by(line: &str) -> std::result::Result<Self, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let kind = match words[..] {
             ["cargo", "-p", package, "--lib", filter] => {
-                Kind::Cargo { package: package.into(), file: None, filter: filter.into() }
+                CheckKind::Cargo { package: package.into(), file: None, filter: filter.into() }
             }
             ["cargo", "-p", package, "--test", file, filter] => {
-                Kind::Cargo { package: package.into(), file: Some(file.into()), filter: filter.into() }
+                CheckKind::Cargo { package: package.into(), file: Some(file.into()), filter: filter.into() }
             }
-            ["pytest", ref rest @ ..] if !rest.is_empty() => Kind::Pytest(rest.iter().map(|w| w.to_string()).collect()),
+            ["pytest", ref rest @ ..] if !rest.is_empty() => {
+                CheckKind::Pytest(rest.iter().map(|w| w.to_string()).collect())
+            }
             _ => {
                 return Err(format!(
                     "{line:?} is no `cargo -p PACKAGE (--test FILE | --lib) FILTER` nor `pytest TEST`"
@@ -74,40 +76,40 @@ impl Check {
     }
 
     /// Builds what the test needs; the error is what the compiler says.
-    pub(super) fn build(&self, tree: &Tree) -> std::result::Result<(), String> {
-        let mut command = self.cargo(tree);
+    pub(super) fn build_test(&self, tree: &MutantTree) -> std::result::Result<(), String> {
+        let mut command = self.cargo_command(tree);
         match &self.kind {
-            Kind::Cargo { .. } => command.arg("--no-run"),
-            Kind::Pytest(_) => &mut command,
+            CheckKind::Cargo { .. } => command.arg("--no-run"),
+            CheckKind::Pytest(_) => &mut command,
         };
-        let ended = run(&mut command, Duration::MAX).map_err(|error| error.to_string())?;
+        let ended = run_with_timeout(&mut command, Duration::MAX).map_err(|error| error.to_string())?;
         match (ended.is_success(), &self.kind) {
-            (false, _) => Err(ended.errors()),
-            (true, Kind::Cargo { .. }) => Ok(()),
-            (true, Kind::Pytest(_)) => place_extension(tree).map_err(|error| error.to_string()),
+            (false, _) => Err(ended.error_lines()),
+            (true, CheckKind::Cargo { .. }) => Ok(()),
+            (true, CheckKind::Pytest(_)) => place_extension(tree).map_err(|error| error.to_string()),
         }
     }
 
-    pub(super) fn run(&self, tree: &Tree, limit: Duration) -> Result<Outcome> {
+    pub(super) fn run_test(&self, tree: &MutantTree, limit: Duration) -> Result<CheckOutcome> {
         let mut command = match &self.kind {
-            Kind::Cargo { .. } => self.cargo(tree),
-            Kind::Pytest(args) => pytest(tree, args),
+            CheckKind::Cargo { .. } => self.cargo_command(tree),
+            CheckKind::Pytest(args) => pytest_command(tree, args),
         };
-        let ended = run(&mut command, limit)?;
+        let ended = run_with_timeout(&mut command, limit)?;
         Ok(match &self.kind {
-            Kind::Cargo { .. } => outcome_of_cargo(&ended),
-            Kind::Pytest(_) => outcome_of_pytest(&ended),
+            CheckKind::Cargo { .. } => outcome_of_cargo(&ended),
+            CheckKind::Pytest(_) => outcome_of_pytest(&ended),
         })
     }
 
     /// `cargo test` of the file and filter, or the build of the Python extension.
-    fn cargo(&self, tree: &Tree) -> Command {
+    fn cargo_command(&self, tree: &MutantTree) -> Command {
         let mut command = Command::new("cargo");
-        prepare(&mut command, tree);
+        set_environment(&mut command, tree);
         match &self.kind {
-            Kind::Cargo { package, file, filter } => {
+            CheckKind::Cargo { package, file, filter } => {
                 command.args(["test", "-q", "--profile", "mutants", "-p", package]);
-                let folder = tree.sources().join("crates").join(package.trim_start_matches("rtcg-")).join("tests");
+                let folder = tree.source_copy().join("crates").join(package.trim_start_matches("rtcg-")).join("tests");
                 match file {
                     None => command.args(["--lib", filter]),
                     Some(file) => {
@@ -116,7 +118,7 @@ impl Check {
                     }
                 };
             }
-            Kind::Pytest(_) => {
+            CheckKind::Pytest(_) => {
                 command.args(["build", "-q", "--profile", "mutants", "-p", "rtcg-python"]);
                 command.args(["--features", "extension-module"]);
             }
@@ -145,13 +147,13 @@ pub(super) fn filter_in(folder: &Path, file: &str, filter: &str) -> (String, Str
     }
 }
 
-fn prepare(command: &mut Command, tree: &Tree) {
-    let environment = tree.root().join(".venv");
+fn set_environment(command: &mut Command, tree: &MutantTree) {
+    let environment = tree.working_tree().join(".venv");
     command
-        .current_dir(tree.sources())
-        .env("CARGO_TARGET_DIR", tree.folder().join("build"))
-        .env("PYCUDA_CACHE_DIR", tree.folder().join("cache"))
-        .env("PYTHONPATH", tree.sources().join("python"))
+        .current_dir(tree.source_copy())
+        .env("CARGO_TARGET_DIR", tree.target_folder().join("build"))
+        .env("PYCUDA_CACHE_DIR", tree.target_folder().join("cache"))
+        .env("PYTHONPATH", tree.source_copy().join("python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYO3_PYTHON", environment.join("bin/python"))
         // Where NVRTC is found. A test that passes over what needs it catches nothing, which shows.
@@ -159,25 +161,25 @@ fn prepare(command: &mut Command, tree: &Tree) {
 }
 
 /// The same examples at every run: with a fixed seed, and without those that an earlier run has kept.
-fn pytest(tree: &Tree, args: &[String]) -> Command {
-    let _ = std::fs::remove_dir_all(tree.sources().join(".hypothesis"));
-    let mut command = Command::new(tree.root().join(".venv/bin/python"));
-    prepare(&mut command, tree);
+fn pytest_command(tree: &MutantTree, args: &[String]) -> Command {
+    let _ = std::fs::remove_dir_all(tree.source_copy().join(".hypothesis"));
+    let mut command = Command::new(tree.working_tree().join(".venv/bin/python"));
+    set_environment(&mut command, tree);
     command.args(["-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--device", "virtual"]);
     command.args(args);
     command
 }
 
 /// Puts the extension that was built where the copy's Python modules find it.
-fn place_extension(tree: &Tree) -> Result<()> {
-    let built = tree.folder().join("build/mutants/lib_native.so");
-    let place = tree.sources().join("python/rtcg/_native.abi3.so");
+fn place_extension(tree: &MutantTree) -> Result<()> {
+    let built = tree.target_folder().join("build/mutants/lib_native.so");
+    let place = tree.source_copy().join("python/rtcg/_native.abi3.so");
     let _ = std::fs::remove_file(&place);
     std::fs::copy(&built, &place).map_err(|error| format!("{}: {error}", built.display()))?;
     Ok(())
 }
 
-fn outcome_of_cargo(ended: &CommandResult) -> Outcome {
+fn outcome_of_cargo(ended: &CommandResult) -> CheckOutcome {
     let ran = |text: &str| {
         let counts = text.lines().filter_map(|line| line.strip_prefix("test result: "));
         counts
@@ -186,19 +188,19 @@ fn outcome_of_cargo(ended: &CommandResult) -> Outcome {
             > 0
     };
     match ended.code {
-        None if ended.timed_out => Outcome::TimedOut,
-        Some(0) if ran(&ended.output) => Outcome::Passed,
-        Some(0) => Outcome::Absent,
-        _ => Outcome::Failed,
+        None if ended.timed_out => CheckOutcome::TimedOut,
+        Some(0) if ran(&ended.output) => CheckOutcome::Passed,
+        Some(0) => CheckOutcome::Absent,
+        _ => CheckOutcome::Failed,
     }
 }
 
-fn outcome_of_pytest(ended: &CommandResult) -> Outcome {
+fn outcome_of_pytest(ended: &CommandResult) -> CheckOutcome {
     match ended.code {
-        None if ended.timed_out => Outcome::TimedOut,
-        Some(0) if ended.output.contains(" passed") => Outcome::Passed,
+        None if ended.timed_out => CheckOutcome::TimedOut,
+        Some(0) if ended.output.contains(" passed") => CheckOutcome::Passed,
         // Nothing collected, a wrong command line, or all skipped.
-        Some(0 | 4 | 5) => Outcome::Absent,
-        _ => Outcome::Failed,
+        Some(0 | 4 | 5) => CheckOutcome::Absent,
+        _ => CheckOutcome::Failed,
     }
 }

@@ -22,13 +22,13 @@ impl CommandResult {
     }
 
     /// The first lines that speak of errors, or the last ones.
-    pub(super) fn errors(&self) -> String {
+    pub(super) fn error_lines(&self) -> String {
         let errors: Vec<&str> = self.output.lines().filter(|line| line.starts_with("error")).take(5).collect();
         if errors.is_empty() { self.output.lines().last().unwrap_or("").to_string() } else { errors.join("; ") }
     }
 }
 
-pub(super) fn run(command: &mut Command, limit: Duration) -> Result<CommandResult> {
+pub(super) fn run_with_timeout(command: &mut Command, limit: Duration) -> Result<CommandResult> {
     let path = std::env::temp_dir().join(format!("rtcg-mutants-{}.txt", std::process::id()));
     let file = File::create(&path)?;
     let start = Instant::now();

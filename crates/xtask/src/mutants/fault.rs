@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::check::Check;
+use super::check::MutantCheck;
 use crate::Result;
 
 pub(super) struct Mutant {
@@ -19,12 +19,12 @@ pub(super) struct Mutant {
     /// The folder under `crates/` that it is planted in.
     pub(super) crate_dir: String,
     pub(super) file: PathBuf,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<MutantCheck>,
     pub(super) may_hang: bool,
 }
 
 /// The faults of `names`, or all, in the order of their crates, so that one's build serves the next.
-pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Mutant>> {
+pub(super) fn read_mutants(root: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     let mut faults = Vec::new();
     for entry in std::fs::read_dir(root.join("tests/mutants"))? {
         let file = entry?.path();
@@ -32,7 +32,7 @@ pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Mutant>> {
         if names.is_empty() || names.iter().any(|n| n.trim_end_matches(".patch") == name) {
             let name = name.to_string();
             let text = std::fs::read_to_string(&file)?;
-            faults.push(parse(name.clone(), file, &text).map_err(|why| format!("{name}.patch: {why}"))?);
+            faults.push(parse_patch(name.clone(), file, &text).map_err(|why| format!("{name}.patch: {why}"))?);
         }
     }
     match names.iter().find(|n| faults.iter().all(|f| f.name != n.trim_end_matches(".patch"))) {
@@ -42,7 +42,7 @@ pub(super) fn read(root: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     Ok(faults)
 }
 
-pub(super) fn parse(name: String, file: PathBuf, text: &str) -> std::result::Result<Mutant, String> {
+pub(super) fn parse_patch(name: String, file: PathBuf, text: &str) -> std::result::Result<Mutant, String> {
     let head: Vec<&str> = text.lines().take_while(|line| !line.starts_with("--- ")).collect();
     let patched = text.lines().find_map(|line| line.strip_prefix("+++ b/crates/"));
     let crate_dir = patched.and_then(|path| path.split('/').next()).ok_or("it patches no file under crates/")?;
@@ -50,7 +50,7 @@ pub(super) fn parse(name: String, file: PathBuf, text: &str) -> std::result::Res
     if value("Breaks:").next().is_none() {
         return Err("it does not say what it `Breaks:`".into());
     }
-    let checks = value("caught-by:").map(Check::parse).collect::<std::result::Result<Vec<_>, _>>()?;
+    let checks = value("caught-by:").map(MutantCheck::parse_caught_by).collect::<std::result::Result<Vec<_>, _>>()?;
     if checks.is_empty() {
         return Err("it names no test".into());
     }

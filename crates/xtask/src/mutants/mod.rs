@@ -13,45 +13,45 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::Result;
-use check::{Check, LIMIT, Outcome, SHORT_LIMIT};
+use check::{CheckOutcome, MutantCheck, SHORT_TEST_TIMEOUT, TEST_TIMEOUT};
 use fault::Mutant;
-use tree::Tree;
+use tree::MutantTree;
 
 /// Plants the named faults, or all; true if each is caught.
-pub(crate) fn run(root: &Path, names: &[String]) -> Result<bool> {
-    let faults = fault::read(root, names)?;
-    let tree = Tree::new(root);
-    tree.restore()?;
+pub(crate) fn run_mutants(root: &Path, names: &[String]) -> Result<bool> {
+    let faults = fault::read_mutants(root, names)?;
+    let tree = MutantTree::new(root);
+    tree.restore_sources()?;
     tests_pass(&tree, &faults)?;
     let mut table = String::new();
     let mut n_caught = 0;
     for fault in &faults {
         let start = Instant::now();
         let verdict = apply_and_test(&tree, fault);
-        tree.restore()?;
+        tree.restore_sources()?;
         let verdict = verdict?;
-        n_caught += usize::from(verdict == Verdict::Caught);
+        n_caught += usize::from(verdict == MutantVerdict::Caught);
         let seconds = start.elapsed().as_secs_f32();
-        let line = format!("{:44} {:8} {} ({seconds:.0} s)\n", fault.name, fault.crate_dir, verdict.text());
+        let line = format!("{:44} {:8} {} ({seconds:.0} s)\n", fault.name, fault.crate_dir, verdict.verdict_text());
         print!("{line}");
         table += &line;
     }
     let text = format!("{table}{n_caught} of {} caught\n", faults.len());
-    std::fs::write(tree.folder().join("table.txt"), &text)?;
+    std::fs::write(tree.target_folder().join("table.txt"), &text)?;
     println!("{n_caught} of {} caught", faults.len());
     Ok(n_caught == faults.len())
 }
 
 #[derive(PartialEq)]
-enum Verdict {
+enum MutantVerdict {
     Caught,
     NotCaught(String),
     DoesNotApply(String),
     DoesNotBuild(String),
 }
 
-impl Verdict {
-    fn text(&self) -> String {
+impl MutantVerdict {
+    fn verdict_text(&self) -> String {
         match self {
             Self::Caught => "caught".into(),
             Self::NotCaught(why) => format!("NOT CAUGHT: {why}"),
@@ -62,33 +62,33 @@ impl Verdict {
 }
 
 /// A fault that a failing test lets through proves nothing: all named tests pass without faults.
-fn tests_pass(tree: &Tree, faults: &[Mutant]) -> Result<()> {
-    let checks: BTreeSet<&Check> = faults.iter().flat_map(|fault| &fault.checks).collect();
+fn tests_pass(tree: &MutantTree, faults: &[Mutant]) -> Result<()> {
+    let checks: BTreeSet<&MutantCheck> = faults.iter().flat_map(|fault| &fault.checks).collect();
     for check in &checks {
-        check.build(tree).map_err(|why| format!("without faults, {} does not build:\n{why}", check.line))?;
-        match check.run(tree, LIMIT)? {
-            Outcome::Passed => {}
-            other => return Err(format!("without faults, {} {}", check.line, other.text()).into()),
+        check.build_test(tree).map_err(|why| format!("without faults, {} does not build:\n{why}", check.line))?;
+        match check.run_test(tree, TEST_TIMEOUT)? {
+            CheckOutcome::Passed => {}
+            other => return Err(format!("without faults, {} {}", check.line, other.outcome_text()).into()),
         }
     }
     println!("{} tests pass without faults", checks.len());
     Ok(())
 }
 
-fn apply_and_test(tree: &Tree, fault: &Mutant) -> Result<Verdict> {
-    if let Err(why) = tree.apply(&fault.file) {
-        return Ok(Verdict::DoesNotApply(why));
+fn apply_and_test(tree: &MutantTree, fault: &Mutant) -> Result<MutantVerdict> {
+    if let Err(why) = tree.apply_patch(&fault.file) {
+        return Ok(MutantVerdict::DoesNotApply(why));
     }
-    let limit = if fault.may_hang { SHORT_LIMIT } else { LIMIT };
+    let limit = if fault.may_hang { SHORT_TEST_TIMEOUT } else { TEST_TIMEOUT };
     for check in &fault.checks {
-        if let Err(why) = check.build(tree) {
-            return Ok(Verdict::DoesNotBuild(why));
+        if let Err(why) = check.build_test(tree) {
+            return Ok(MutantVerdict::DoesNotBuild(why));
         }
-        match check.run(tree, limit)? {
-            Outcome::Failed => {}
-            Outcome::TimedOut if fault.may_hang => {}
-            other => return Ok(Verdict::NotCaught(format!("{} {}", check.line, other.text()))),
+        match check.run_test(tree, limit)? {
+            CheckOutcome::Failed => {}
+            CheckOutcome::TimedOut if fault.may_hang => {}
+            other => return Ok(MutantVerdict::NotCaught(format!("{} {}", check.line, other.outcome_text()))),
         }
     }
-    Ok(Verdict::Caught)
+    Ok(MutantVerdict::Caught)
 }

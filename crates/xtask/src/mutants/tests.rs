@@ -1,11 +1,11 @@
 //! Heads of patches, the names of tests, and the copy of the tree.
 
-use super::check::{Check, filter_in};
-use super::fault::parse;
-use super::tree::Tree;
+use super::check::{MutantCheck, filter_in};
+use super::fault::parse_patch;
+use super::tree::MutantTree;
 use std::process::Command;
 
-const PATCH: &str = "\
+const TEST_PATCH: &str = "\
 Breaks: nothing.
 caught-by: cargo -p rtcg-vgpu --test jit_lanes masks
 caught-by: pytest tests/python/test_x.py::test_y -k z
@@ -20,7 +20,7 @@ may-hang: yes
 
 #[test]
 fn a_patch_says_its_crate_and_its_tests() {
-    let fault = parse("x".into(), "x.patch".into(), PATCH).expect("well formed");
+    let fault = parse_patch("x".into(), "x.patch".into(), TEST_PATCH).expect("well formed");
     assert_eq!((fault.crate_dir.as_str(), fault.may_hang), ("vgpu", true));
     let lines: Vec<_> = fault.checks.iter().map(|c| c.line.as_str()).collect();
     assert_eq!(lines, ["cargo -p rtcg-vgpu --test jit_lanes masks", "pytest tests/python/test_x.py::test_y -k z"]);
@@ -28,11 +28,11 @@ fn a_patch_says_its_crate_and_its_tests() {
 
 #[test]
 fn a_patch_without_tests_or_with_an_odd_line_is_refused() {
-    let refused = |text: &str| parse("x".into(), "x.patch".into(), text).err();
-    assert!(refused(&PATCH.replace("\ncaught-by", "\n#")).is_some());
-    assert!(refused(&PATCH.replace("Breaks", "Does")).is_some());
-    assert!(refused(&PATCH.replace("b/crates/", "b/docs/")).is_some());
-    assert!(Check::parse("cargo -p rtcg-vgpu jit_lanes").is_err());
+    let refused = |text: &str| parse_patch("x".into(), "x.patch".into(), text).err();
+    assert!(refused(&TEST_PATCH.replace("\ncaught-by", "\n#")).is_some());
+    assert!(refused(&TEST_PATCH.replace("Breaks", "Does")).is_some());
+    assert!(refused(&TEST_PATCH.replace("b/crates/", "b/docs/")).is_some());
+    assert!(MutantCheck::parse_caught_by("cargo -p rtcg-vgpu jit_lanes").is_err());
 }
 
 #[test]
@@ -58,18 +58,20 @@ fn a_fault_is_planted_in_a_copy_and_taken_out_again() {
     std::fs::write(&patch, text).expect("a temporary file");
     let status = Command::new("git").args(["init", "-q"]).current_dir(&root).status();
     assert!(status.expect("git runs").success());
-    let tree = Tree::new(&root);
-    let copy = || std::fs::read_to_string(tree.sources().join("src/x.rs")).expect("it is copied");
-    tree.restore().expect("it can be copied");
-    let before = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
-    tree.apply(&patch).expect("the patch fits");
+    let tree = MutantTree::new(&root);
+    let copy = || std::fs::read_to_string(tree.source_copy().join("src/x.rs")).expect("it is copied");
+    tree.restore_sources().expect("it can be copied");
+    let before =
+        std::fs::metadata(tree.source_copy().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    tree.apply_patch(&patch).expect("the patch fits");
     assert_eq!(copy(), "one\n2\nthree\n");
-    assert!(tree.apply(&patch).is_err(), "it fits no more");
-    std::fs::write(tree.sources().join("src/late.rs"), "").expect("a temporary file");
-    tree.restore().expect("it can be copied");
+    assert!(tree.apply_patch(&patch).is_err(), "it fits no more");
+    std::fs::write(tree.source_copy().join("src/late.rs"), "").expect("a temporary file");
+    tree.restore_sources().expect("it can be copied");
     assert_eq!(copy(), "one\ntwo\nthree\n");
-    assert!(!tree.sources().join("src/late.rs").exists());
-    let after = std::fs::metadata(tree.sources().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
+    assert!(!tree.source_copy().join("src/late.rs").exists());
+    let after =
+        std::fs::metadata(tree.source_copy().join(".gitignore")).and_then(|m| m.modified()).expect("it is there");
     assert_eq!(before, after, "what is equal keeps its time");
     assert_eq!(std::fs::read_to_string(root.join("src/x.rs")).expect("it is there"), "one\ntwo\nthree\n");
     std::fs::remove_dir_all(&root).expect("it is there");

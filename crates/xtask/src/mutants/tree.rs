@@ -6,31 +6,31 @@ use std::process::Command;
 
 use crate::Result;
 
-pub(super) struct Tree {
+pub(super) struct MutantTree {
     root: PathBuf,
 }
 
-impl Tree {
+impl MutantTree {
     pub(super) fn new(root: &Path) -> Self {
         Self { root: root.to_path_buf() }
     }
 
     /// The working tree, which holds the virtual environment and is never written to outside `target`.
-    pub(super) fn root(&self) -> &Path {
+    pub(super) fn working_tree(&self) -> &Path {
         &self.root
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
+    pub(super) fn target_folder(&self) -> PathBuf {
         self.root.join("target/mutants")
     }
 
-    pub(super) fn sources(&self) -> PathBuf {
-        self.folder().join("tree")
+    pub(super) fn source_copy(&self) -> PathBuf {
+        self.target_folder().join("tree")
     }
 
     /// Makes the copy equal to the working tree. Equal files keep their times, by which Cargo knows
     /// what to build.
-    pub(super) fn restore(&self) -> Result<()> {
+    pub(super) fn restore_sources(&self) -> Result<()> {
         let listed = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(&self.root)
@@ -41,13 +41,13 @@ impl Tree {
             return Err("git lists no files of the working tree".into());
         }
         for file in &files {
-            self.copy(file)?;
+            self.copy_file(file)?;
         }
-        self.remove_others(&self.sources(), &files)
+        self.remove_others(&self.source_copy(), &files)
     }
 
-    fn copy(&self, file: &str) -> Result<()> {
-        let (from, to) = (self.root.join(file), self.sources().join(file));
+    fn copy_file(&self, file: &str) -> Result<()> {
+        let (from, to) = (self.root.join(file), self.source_copy().join(file));
         let wanted = std::fs::read(&from)?;
         if std::fs::read(&to).is_ok_and(|there| there == wanted) {
             return Ok(());
@@ -64,7 +64,7 @@ impl Tree {
             if path.is_dir() {
                 self.remove_others(&path, files)?;
             } else if path.extension().is_some_and(|e| e == "rs" || e == "py") {
-                let name = path.strip_prefix(self.sources())?;
+                let name = path.strip_prefix(self.source_copy())?;
                 if !name.to_str().is_some_and(|name| files.contains(name)) {
                     std::fs::remove_file(&path)?;
                 }
@@ -73,13 +73,13 @@ impl Tree {
         Ok(())
     }
 
-    pub(super) fn apply(&self, patch: &Path) -> std::result::Result<(), String> {
+    pub(super) fn apply_patch(&self, patch: &Path) -> std::result::Result<(), String> {
         let output = Command::new("git")
             .args(["apply", "--whitespace=nowarn"])
             .arg(patch)
-            .current_dir(self.sources())
+            .current_dir(self.source_copy())
             // Within a repository, `git apply` passes over what the repository does not hold.
-            .env("GIT_CEILING_DIRECTORIES", self.folder())
+            .env("GIT_CEILING_DIRECTORIES", self.target_folder())
             .output()
             .map_err(|error| format!("git: {error}"))?;
         let why = String::from_utf8_lossy(&output.stderr);

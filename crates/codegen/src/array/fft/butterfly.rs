@@ -8,20 +8,20 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use std::fmt::Write;
 
 /// Names of the real and the imaginary part of a value.
-type Value = (String, String);
+type ComplexNames = (String, String);
 
 /// Writes statements, each value under a name of its own.
-struct Writer {
+struct ButterflyWriter {
     text: String,
     values: usize,
 }
 
 /// `dft<n>`, which replaces `v[0..n]` by their transform with the exponent -2 pi i j k / n.
-pub(super) fn function(n: usize) -> String {
-    let mut writer = Writer { text: String::new(), values: 0 };
-    let inputs: Vec<Value> = (0..n).map(|j| (format!("v[{j}].x"), format!("v[{j}].y"))).collect();
-    let inputs: Vec<Value> = inputs.iter().map(|(x, y)| writer.value(x, y)).collect();
-    for (k, (x, y)) in writer.transform(&inputs).iter().enumerate() {
+pub(super) fn dft_function(n: usize) -> String {
+    let mut writer = ButterflyWriter { text: String::new(), values: 0 };
+    let inputs: Vec<ComplexNames> = (0..n).map(|j| (format!("v[{j}].x"), format!("v[{j}].y"))).collect();
+    let inputs: Vec<ComplexNames> = inputs.iter().map(|(x, y)| writer.new_value(x, y)).collect();
+    for (k, (x, y)) in writer.emit_transform(&inputs).iter().enumerate() {
         let _ = writeln!(writer.text, "  v[{k}].x = {x}; v[{k}].y = {y};");
     }
     format!("__device__ __forceinline__ void dft{n}(C *v)\n{{\n{}}}\n", writer.text)
@@ -35,39 +35,39 @@ fn first_factor(n: usize) -> usize {
     (2..n).find(|p| n.is_multiple_of(*p)).unwrap_or(n)
 }
 
-impl Writer {
-    fn value(&mut self, x: &str, y: &str) -> Value {
+impl ButterflyWriter {
+    fn new_value(&mut self, x: &str, y: &str) -> ComplexNames {
         let names = (format!("x{}", self.values), format!("y{}", self.values));
         self.values += 1;
         let _ = writeln!(self.text, "  const R {} = {x}, {} = {y};", names.0, names.1);
         names
     }
 
-    fn sum(&mut self, a: &Value, b: &Value) -> Value {
-        self.value(&format!("{} + {}", a.0, b.0), &format!("{} + {}", a.1, b.1))
+    fn emit_sum(&mut self, a: &ComplexNames, b: &ComplexNames) -> ComplexNames {
+        self.new_value(&format!("{} + {}", a.0, b.0), &format!("{} + {}", a.1, b.1))
     }
 
-    fn difference(&mut self, a: &Value, b: &Value) -> Value {
-        self.value(&format!("{} - {}", a.0, b.0), &format!("{} - {}", a.1, b.1))
+    fn emit_difference(&mut self, a: &ComplexNames, b: &ComplexNames) -> ComplexNames {
+        self.new_value(&format!("{} - {}", a.0, b.0), &format!("{} - {}", a.1, b.1))
     }
 
     /// `a - i b` and `a + i b`.
-    fn sums_with_i(&mut self, a: &Value, b: &Value) -> [Value; 2] {
+    fn sums_with_i(&mut self, a: &ComplexNames, b: &ComplexNames) -> [ComplexNames; 2] {
         [
-            self.value(&format!("{} + {}", a.0, b.1), &format!("{} - {}", a.1, b.0)),
-            self.value(&format!("{} - {}", a.0, b.1), &format!("{} + {}", a.1, b.0)),
+            self.new_value(&format!("{} + {}", a.0, b.1), &format!("{} - {}", a.1, b.0)),
+            self.new_value(&format!("{} - {}", a.0, b.1), &format!("{} + {}", a.1, b.0)),
         ]
     }
 
-    fn transform(&mut self, v: &[Value]) -> Vec<Value> {
+    fn emit_transform(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
         match v.len() {
             1 => v.to_vec(),
-            2 => vec![self.sum(&v[0], &v[1]), self.difference(&v[0], &v[1])],
+            2 => vec![self.emit_sum(&v[0], &v[1]), self.emit_difference(&v[0], &v[1])],
             4 => {
-                let (even, odd) = (self.sum(&v[0], &v[2]), self.sum(&v[1], &v[3]));
-                let (even_left, odd_left) = (self.difference(&v[0], &v[2]), self.difference(&v[1], &v[3]));
+                let (even, odd) = (self.emit_sum(&v[0], &v[2]), self.emit_sum(&v[1], &v[3]));
+                let (even_left, odd_left) = (self.emit_difference(&v[0], &v[2]), self.emit_difference(&v[1], &v[3]));
                 let [second, fourth] = self.sums_with_i(&even_left, &odd_left);
-                vec![self.sum(&even, &odd), second, self.difference(&even, &odd), fourth]
+                vec![self.emit_sum(&even, &odd), second, self.emit_difference(&even, &odd), fourth]
             }
             n if first_factor(n) == n => self.odd_prime(v),
             n => self.cooley_tukey(v, first_factor(n)),
@@ -75,18 +75,18 @@ impl Writer {
     }
 
     /// Transforms of `a` elements each, twiddles, transforms of `n / a` elements each.
-    fn cooley_tukey(&mut self, v: &[Value], a: usize) -> Vec<Value> {
+    fn cooley_tukey(&mut self, v: &[ComplexNames], a: usize) -> Vec<ComplexNames> {
         let (n, b) = (v.len(), v.len() / a);
-        let columns: Vec<Vec<Value>> = (0..b)
+        let columns: Vec<Vec<ComplexNames>> = (0..b)
             .map(|j2| {
-                let column: Vec<Value> = (0..a).map(|j1| v[j1 * b + j2].clone()).collect();
-                self.transform(&column)
+                let column: Vec<ComplexNames> = (0..a).map(|j1| v[j1 * b + j2].clone()).collect();
+                self.emit_transform(&column)
             })
             .collect();
-        let mut result = vec![Value::default(); n];
+        let mut result = vec![ComplexNames::default(); n];
         for k1 in 0..a {
-            let row: Vec<Value> = (0..b).map(|j2| self.times_twiddle(&columns[j2][k1], j2 * k1, n)).collect();
-            for (k2, value) in self.transform(&row).into_iter().enumerate() {
+            let row: Vec<ComplexNames> = (0..b).map(|j2| self.times_twiddle(&columns[j2][k1], j2 * k1, n)).collect();
+            for (k2, value) in self.emit_transform(&row).into_iter().enumerate() {
                 result[k1 + a * k2] = value;
             }
         }
@@ -94,38 +94,38 @@ impl Writer {
     }
 
     /// `v` times exp(-2 pi i e / n).
-    fn times_twiddle(&mut self, v: &Value, e: usize, n: usize) -> Value {
+    fn times_twiddle(&mut self, v: &ComplexNames, e: usize, n: usize) -> ComplexNames {
         let (x, y) = v;
         let half = FRAC_1_SQRT_2;
         match 8 * (e % n) {
             0 => v.clone(),
             eighths if eighths == n => {
-                self.value(&format!("(R){half:?} * ({x} + {y})"), &format!("(R){half:?} * ({y} - {x})"))
+                self.new_value(&format!("(R){half:?} * ({x} + {y})"), &format!("(R){half:?} * ({y} - {x})"))
             }
-            eighths if eighths == 2 * n => self.value(y, &format!("-{x}")),
+            eighths if eighths == 2 * n => self.new_value(y, &format!("-{x}")),
             eighths if eighths == 3 * n => {
-                self.value(&format!("(R){half:?} * ({y} - {x})"), &format!("(R){:?} * ({x} + {y})", -half))
+                self.new_value(&format!("(R){half:?} * ({y} - {x})"), &format!("(R){:?} * ({x} + {y})", -half))
             }
-            eighths if eighths == 4 * n => self.value(&format!("-{x}"), &format!("-{y}")),
+            eighths if eighths == 4 * n => self.new_value(&format!("-{x}"), &format!("-{y}")),
             _ => {
                 let (c, s) = cos_sin(e, n);
-                self.value(&format!("(R){c:?} * {x} + (R){s:?} * {y}"), &format!("(R){c:?} * {y} - (R){s:?} * {x}"))
+                self.new_value(&format!("(R){c:?} * {x} + (R){s:?} * {y}"), &format!("(R){c:?} * {y} - (R){s:?} * {x}"))
             }
         }
     }
 
-    fn odd_prime(&mut self, v: &[Value]) -> Vec<Value> {
+    fn odd_prime(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
         let p = v.len();
-        let pairs: Vec<[Value; 2]> =
-            (1..=p / 2).map(|r| [self.sum(&v[r], &v[p - r]), self.difference(&v[r], &v[p - r])]).collect();
-        let total = |part: fn(&Value) -> &String| {
+        let pairs: Vec<[ComplexNames; 2]> =
+            (1..=p / 2).map(|r| [self.emit_sum(&v[r], &v[p - r]), self.emit_difference(&v[r], &v[p - r])]).collect();
+        let total = |part: fn(&ComplexNames) -> &String| {
             let terms: Vec<&str> =
                 std::iter::once(part(&v[0]).as_str()).chain(pairs.iter().map(|pair| part(&pair[0]).as_str())).collect();
             terms.join(" + ")
         };
         let (x, y) = (total(|v| &v.0), total(|v| &v.1));
-        let mut result = vec![Value::default(); p];
-        result[0] = self.value(&x, &y);
+        let mut result = vec![ComplexNames::default(); p];
+        result[0] = self.new_value(&x, &y);
         for k in 1..=p / 2 {
             let (mut even, mut odd) = ((v[0].0.clone(), v[0].1.clone()), (String::new(), String::new()));
             for (r, [sum, difference]) in (1..).zip(&pairs) {
@@ -136,7 +136,7 @@ impl Writer {
                 let _ = write!(odd.0, "{plus}(R){s:?} * {}", difference.0);
                 let _ = write!(odd.1, "{plus}(R){s:?} * {}", difference.1);
             }
-            let (even, odd) = (self.value(&even.0, &even.1), self.value(&odd.0, &odd.1));
+            let (even, odd) = (self.new_value(&even.0, &even.1), self.new_value(&odd.0, &odd.1));
             [result[k], result[p - k]] = self.sums_with_i(&even, &odd);
         }
         result
@@ -152,14 +152,14 @@ fn cos_sin(e: usize, n: usize) -> (f64, f64) {
     }
     if 4 * e > n {
         // exp(i a) = i exp(i (a - pi / 2)), in parts of a circle of 4 n.
-        let (c, s) = octant(4 * e - n, 4 * n);
+        let (c, s) = cos_sin_first_quadrant(4 * e - n, 4 * n);
         return (-s, c);
     }
-    octant(e, n)
+    cos_sin_first_quadrant(e, n)
 }
 
 /// [`cos_sin`] of an angle of the first quadrant.
-fn octant(e: usize, n: usize) -> (f64, f64) {
+fn cos_sin_first_quadrant(e: usize, n: usize) -> (f64, f64) {
     if 8 * e > n {
         let angle = 2.0 * PI * (n - 4 * e) as f64 / (4 * n) as f64;
         return (angle.sin(), angle.cos());

@@ -1,7 +1,7 @@
 //! Kernels beside the passes of a Fourier transform: tables of twiddles and chirps, and what makes of a complex
 //! transform of half the length one of real numbers.
 
-use super::preamble;
+use super::fft_preamble;
 use crate::DType;
 
 /// What a helper does.
@@ -32,7 +32,7 @@ pub struct FftHelperKernel {
 
 impl FftHelperKernel {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         match self.step {
             FftHelper::StageTwiddles => "array_fft_stage_twiddles",
             FftHelper::TwiddleTable => "array_fft_twiddle_table",
@@ -46,21 +46,21 @@ impl FftHelperKernel {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let body = match self.step {
-            FftHelper::StageTwiddles => STAGE_TWIDDLES,
-            FftHelper::TwiddleTable => TWIDDLE_TABLE,
-            FftHelper::Chirp => CHIRP,
-            FftHelper::ChirpFilter => CHIRP_FILTER,
-            FftHelper::Untangle => UNTANGLE,
-            FftHelper::Tangle => TANGLE,
+            FftHelper::StageTwiddles => STAGE_TWIDDLES_SOURCE,
+            FftHelper::TwiddleTable => TWIDDLE_TABLE_SOURCE,
+            FftHelper::Chirp => CHIRP_SOURCE,
+            FftHelper::ChirpFilter => CHIRP_FILTER_SOURCE,
+            FftHelper::Untangle => REAL_FFT_UNTANGLE_SOURCE,
+            FftHelper::Tangle => REAL_FFT_TANGLE_SOURCE,
         };
         let root = match self.step {
             FftHelper::Untangle | FftHelper::Tangle => "",
-            _ => ROOT,
+            _ => ROOT_OF_UNITY_SOURCE,
         };
-        format!("{}typedef unsigned long long U;\n{root}{}{body}\n}}\n", preamble(self.dtype), self.head())
+        format!("{}typedef unsigned long long U;\n{root}{}{body}\n}}\n", fft_preamble(self.dtype), self.kernel_head())
     }
 
-    fn head(&self) -> String {
+    fn kernel_head(&self) -> String {
         let parameters = match self.step {
             FftHelper::StageTwiddles => "C *table, U before, U radix",
             FftHelper::TwiddleTable => "C *table, U n, U bits",
@@ -72,13 +72,13 @@ impl FftHelperKernel {
         format!(
             "extern \"C\" __global__ void __launch_bounds__(256) {}({parameters})\n{{\n\
              \x20 const U start = blockIdx.x * 256ull + threadIdx.x, step = gridDim.x * 256ull;\n",
-            self.name()
+            self.kernel_name()
         )
     }
 }
 
 /// exp(-2 pi i e / n) by an angle of the first quadrant, in double precision.
-const ROOT: &str = "\
+const ROOT_OF_UNITY_SOURCE: &str = "\
 __device__ __forceinline__ C root(U e, U n)
 {
   e %= n;
@@ -94,18 +94,18 @@ __device__ __forceinline__ C root(U e, U n)
 }
 ";
 
-const STAGE_TWIDDLES: &str = "\
+const STAGE_TWIDDLES_SOURCE: &str = "\
   for (U i = start; i < before * (radix - 1); i += step) table[i] = root((i / before + 1) * (i % before), before * radix);";
 
-const TWIDDLE_TABLE: &str = "\
+const TWIDDLE_TABLE_SOURCE: &str = "\
   const U low = 1ull << bits, all = low + ((n - 1) >> bits) + 1;
   for (U i = start; i < all; i += step) table[i] = root(i < low ? i : (i - low) << bits, n);";
 
 /// Exponents are exact: the square of k modulo 2 n.
-const CHIRP: &str = "\
+const CHIRP_SOURCE: &str = "\
   for (U k = start; k < n; k += step) table[k] = root(k * k % (2 * n), 2 * n);";
 
-const CHIRP_FILTER: &str = "\
+const CHIRP_FILTER_SOURCE: &str = "\
   for (U i = start; i < m; i += step) {
     const U k = i < n ? i : m - i;
     C z = C{0, 0};
@@ -120,7 +120,7 @@ const CHIRP_FILTER: &str = "\
 const UNTANGLE_PARAMETERS: &str =
     "const C *__restrict__ in, C *out, const C *__restrict__ twiddles, U half, U outer, U inner, U bits, double scale";
 
-const UNTANGLE: &str = "\
+const REAL_FFT_UNTANGLE_SOURCE: &str = "\
   const U some = half / 2 + 1, total = outer * some * inner;
   for (U i = start; i < total; i += step) {
     const U x = i % inner, k = i / inner % some, o = i / inner / some, other = half - k;
@@ -137,7 +137,7 @@ const UNTANGLE: &str = "\
 const TANGLE_PARAMETERS: &str = "\
 const char *__restrict__ in, C *out, const C *__restrict__ twiddles, U half, U outer, U inner, U bits, I outer_stride, I stride, I inner_stride, U limit";
 
-const TANGLE: &str = "\
+const REAL_FFT_TANGLE_SOURCE: &str = "\
   const U some = half / 2 + 1, total = outer * some * inner;
   for (U i = start; i < total; i += step) {
     const U x = i % inner, k = i / inner % some, o = i / inner / some, other = half - k;

@@ -81,7 +81,7 @@ pub struct FftStore {
 
 /// A pass, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Fft {
+pub struct FftPassSpec {
     /// `C64` or `C128`.
     pub dtype: DType,
     /// Lengths of the butterflies, 2 to 16 without primes above 13; 0 behind the last one.
@@ -98,19 +98,19 @@ pub struct Fft {
     pub store: FftStore,
 }
 
-impl Fft {
+impl FftPassSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         "array_fft"
     }
 
-    fn stages(&self) -> impl Iterator<Item = usize> + Clone {
+    fn stage_radices(&self) -> impl Iterator<Item = usize> + Clone {
         self.radices.into_iter().take_while(|&radix| radix != 0).map(usize::from)
     }
 
     /// Elements of a transform.
-    pub fn length(&self) -> usize {
-        self.stages().product()
+    pub fn transform_length(&self) -> usize {
+        self.stage_radices().product()
     }
 
     /// Threads of a block: whole warps.
@@ -120,20 +120,20 @@ impl Fft {
 
     /// The threads of a block; of many that have 16 elements in registers, a multiprocessor should have two blocks.
     fn launch_bounds(&self) -> &'static str {
-        let has_few = self.dtype == DType::C64 && self.length() <= 16 * usize::from(self.threads);
+        let has_few = self.dtype == DType::C64 && self.transform_length() <= 16 * usize::from(self.threads);
         if has_few && self.block_threads() == 512 { "THREADS, 2" } else { "THREADS" }
     }
 
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> usize {
-        if self.stages().count() == 1 {
+        if self.stage_radices().count() == 1 {
             return 0;
         }
-        let elements = self.length() * usize::from(self.columns);
+        let elements = self.transform_length() * usize::from(self.columns);
         (elements + elements.checked_div(self.pad_interval.into()).unwrap_or(0)) * self.dtype.itemsize()
     }
 
-    /// Bytes of [`Fft::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
+    /// Bytes of [`FftPassSpec::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
     pub fn dynamic_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
@@ -141,15 +141,15 @@ impl Fft {
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
-        let mut text = preamble(self.dtype);
+        let mut text = fft_preamble(self.dtype);
         let mut written = [false; 17];
-        for radix in self.stages() {
+        for radix in self.stage_radices() {
             if !std::mem::replace(&mut written[radix], true) {
-                text.push_str(&butterfly::function(radix));
+                text.push_str(&butterfly::dft_function(radix));
             }
         }
         let flags = [
-            ("M", self.length()),
+            ("M", self.transform_length()),
             ("T", self.threads.into()),
             ("COLUMNS", self.columns.into()),
             ("THREADS", self.block_threads() as usize),
@@ -159,7 +159,7 @@ impl Fft {
             let _ = writeln!(text, "#define {name} {value}");
         }
         let _ = writeln!(text, "#define LAUNCH_BOUNDS {}", self.launch_bounds());
-        text.push_str(PLAN);
+        text.push_str(PASS_PLAN_SOURCE);
         self.write_load(&mut text);
         self.write_store(&mut text);
         self.write_kernel(&mut text);
@@ -234,16 +234,16 @@ impl Fft {
     }
 
     fn write_kernel(&self, text: &mut String) {
-        text.push_str(HEAD);
-        let count = self.stages().count();
+        text.push_str(KERNEL_HEAD_SOURCE);
+        let count = self.stage_radices().count();
         if self.dynamic_bytes() > 0 {
             text.push_str("  extern __shared__ C room[];\n");
         } else if count > 1 {
             text.push_str("  __shared__ C room[PAD_INTERVAL ? M * COLUMNS + M * COLUMNS / (PAD_INTERVAL + !PAD_INTERVAL) : M * COLUMNS];\n");
         }
         let (mut before, mut table) = (1, 0);
-        for (stage, radix) in self.stages().enumerate() {
-            let stage = Stage { radix, before, table, is_first: stage == 0, is_last: stage + 1 == count };
+        for (stage, radix) in self.stage_radices().enumerate() {
+            let stage = FftStage { radix, before, table, is_first: stage == 0, is_last: stage + 1 == count };
             if !stage.is_first {
                 table += (radix - 1) * before;
             }
@@ -254,16 +254,16 @@ impl Fft {
     }
 
     /// A stage: butterflies whose elements are `M / radix` apart, and are written `before` apart.
-    fn write_stage(&self, text: &mut String, stage: &Stage) {
-        let Stage { radix, before, table, is_first, is_last } = *stage;
-        let (butterflies, threads) = (self.length() / radix, usize::from(self.threads));
+    fn write_stage(&self, text: &mut String, stage: &FftStage) {
+        let FftStage { radix, before, table, is_first, is_last } = *stage;
+        let (butterflies, threads) = (self.transform_length() / radix, usize::from(self.threads));
         let each = butterflies.div_ceil(threads);
         let shares_columns = self.load.by_columns || self.store.by_columns;
         let place = if shares_columns { "(AT) * COLUMNS + c" } else { "c * M + (AT)" };
         let place = |at: &str| format!("room[padded_index({})]", place.replace("AT", at));
         let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
         let by_columns =
-            if is_first && self.stages().count() > 1 { self.load.by_columns } else { self.store.by_columns };
+            if is_first && self.stage_radices().count() > 1 { self.load.by_columns } else { self.store.by_columns };
         let (c, u) = if by_columns { ("t % COLUMNS", "t / COLUMNS") } else { ("t / T", "t % T") };
         let all = if self.block_threads() == u32::from(self.threads) * u32::from(self.columns) {
             ""
@@ -336,7 +336,7 @@ impl Fft {
 }
 
 /// A stage of a pass.
-struct Stage {
+struct FftStage {
     radix: usize,
     /// The product of the radices before.
     before: usize,
@@ -347,7 +347,7 @@ struct Stage {
 }
 
 /// Types and products.
-fn preamble(dtype: DType) -> String {
+fn fft_preamble(dtype: DType) -> String {
     let real = if dtype == DType::C128 { "double" } else { "float" };
     format!(
         "typedef {real} R;\ntypedef {real}2 C;\ntypedef long long I;\n\
@@ -357,7 +357,7 @@ fn preamble(dtype: DType) -> String {
 
 /// Strides are in bytes. The index of an element that limits, factors and twiddles are about is a weighted sum of the
 /// indices of its transform and its own one in it: `at` for what is read, `to` for what is written.
-const PLAN: &str = "\
+const PASS_PLAN_SOURCE: &str = "\
 struct Plan {
   I size[4], in_stride[4], out_stride[4], at[4], to[4];
   I in_step, out_step, at_step, to_step, in_half, out_half, in_element, in_limit, out_limit, length;
@@ -369,7 +369,7 @@ __device__ __forceinline__ unsigned int padded_index(unsigned int at) { return P
 
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
-const HEAD: &str = "\
+const KERNEL_HEAD_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p)
 {
   const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
@@ -391,7 +391,7 @@ extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const ch
 mod tests {
     use super::*;
 
-    fn pass(radices: &[u8], threads: u16, columns: u16) -> Fft {
+    fn pass(radices: &[u8], threads: u16, columns: u16) -> FftPassSpec {
         let mut all = [0; FFT_STAGES];
         all[..radices.len()].copy_from_slice(radices);
         let load = FftLoad {
@@ -411,7 +411,7 @@ mod tests {
             is_limited: false,
             by_columns: false,
         };
-        Fft { dtype: DType::C64, radices: all, threads, columns, pad_interval: 16, load, store }
+        FftPassSpec { dtype: DType::C64, radices: all, threads, columns, pad_interval: 16, load, store }
     }
 
     #[test]
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_short_transform_needs_no_shared_memory() {
         let short = pass(&[16], 1, 64);
-        assert_eq!((short.shared_bytes(), short.block_threads(), short.length()), (0, 64, 16));
+        assert_eq!((short.shared_bytes(), short.block_threads(), short.transform_length()), (0, 64, 16));
         assert!(!short.source().contains("__shared__"));
         assert_eq!(pass(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 256) * 8);
     }

@@ -4,7 +4,7 @@
 //! Matrices are stacks in C order, and are changed in place. Each kernel is a file of this folder, written with
 //! `elements.cuh` for real and complex elements alike; files before it are what it is made with.
 
-use crate::{DType, Kind};
+use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// Threads of a block where nothing else is said.
@@ -42,14 +42,14 @@ macro_rules! steps {
         pub enum LinalgStep { $(#[doc = $doc] $step),* }
 
         impl LinalgStep {
-            fn name(self) -> &'static str {
+            fn step_name(self) -> &'static str {
                 match self {
                     $(LinalgStep::$step => concat!("array_", $name),)*
                 }
             }
 
             /// The kernel's file, behind those of what it is made with.
-            fn text(self) -> &'static str {
+            fn step_source(self) -> &'static str {
                 match self {
                     $(LinalgStep::$step => concat!(
                         $(include_str!(concat!($part, ".cuh")), "\n",)*
@@ -59,7 +59,7 @@ macro_rules! steps {
             }
 
             #[cfg(test)]
-            const ALL: &[LinalgStep] = &[$(LinalgStep::$step),*];
+            const ALL_STEPS: &[LinalgStep] = &[$(LinalgStep::$step),*];
         }
     };
 }
@@ -111,7 +111,7 @@ steps! {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Linalg {
+pub struct LinalgSpec {
     /// `F32`, `F64`, `C64` or `C128`: the elements of matrices.
     pub dtype: DType,
     /// What it does.
@@ -123,19 +123,19 @@ pub struct Linalg {
     pub is_wide: bool,
 }
 
-impl Linalg {
+impl LinalgSpec {
     /// A kernel without further choices.
     pub fn new(dtype: DType, step: LinalgStep) -> Self {
         Self { dtype, step, group: 1, is_wide: false }
     }
 
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
-        self.step.name()
+    pub fn kernel_name(&self) -> &'static str {
+        self.step.step_name()
     }
 
     /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
-    pub fn pairs(&self) -> usize {
+    pub fn n_reflector_pairs(&self) -> usize {
         if self.group == 1 { 8 } else { 32 }
     }
 
@@ -147,12 +147,12 @@ impl Linalg {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut text = String::new();
-        let is_complex = self.dtype.kind() == Kind::Complex;
+        let is_complex = self.dtype.kind() == DTypeKind::Complex;
         if is_complex || self.is_wide {
             text.push_str("#include <pycuda-complex.hpp>\n");
         }
         let real = self.dtype.real_part();
-        let (eps, tiny) = limits(real);
+        let (eps, tiny) = float_limits(real);
         let _ = write!(
             text,
             "typedef {} T;\ntypedef {} R;\n\
@@ -167,7 +167,7 @@ impl Linalg {
             ("GROUP", self.group.into()),
             ("THREADS", LINALG_THREADS.into()),
             ("RHS_PER_BLOCK", LINALG_RHS_PER_BLOCK as i64),
-            ("PAIRS", self.pairs() as i64),
+            ("PAIRS", self.n_reflector_pairs() as i64),
             ("WARP_RHS", LINALG_WARP_RHS as i64),
             ("PANEL", LINALG_PANEL as i64),
             ("REGISTER_PANEL_THREADS", LINALG_REGISTER_PANEL_THREADS as i64),
@@ -182,13 +182,13 @@ impl Linalg {
         }
         text.push_str(include_str!("elements.cuh"));
         text.push('\n');
-        text.push_str(self.step.text());
+        text.push_str(self.step.step_source());
         text
     }
 }
 
 /// The distance from 1 to the next number and the least normal number of a real type.
-fn limits(real: DType) -> (f64, f64) {
+fn float_limits(real: DType) -> (f64, f64) {
     match real {
         DType::F32 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),
         _ => (f64::EPSILON, f64::MIN_POSITIVE),
@@ -201,19 +201,19 @@ mod tests {
 
     #[test]
     fn a_kernel_is_named_in_its_source() {
-        for &step in LinalgStep::ALL {
-            let kernel = Linalg::new(DType::C64, step);
+        for &step in LinalgStep::ALL_STEPS {
+            let kernel = LinalgSpec::new(DType::C64, step);
             let source = kernel.source();
             let head = source.rsplit_once("__global__ void ").map_or("", |(_, head)| head);
-            assert!(head.contains(&format!("{}(", kernel.name())), "{}", kernel.name());
+            assert!(head.contains(&format!("{}(", kernel.kernel_name())), "{}", kernel.kernel_name());
         }
     }
 
     #[test]
     fn only_complex_numbers_need_their_header() {
-        let kernel = Linalg::new(DType::F32, LinalgStep::SubstituteEigenvectors);
+        let kernel = LinalgSpec::new(DType::F32, LinalgStep::SubstituteEigenvectors);
         assert!(!kernel.source().contains("pycuda-complex"));
-        assert!(Linalg { is_wide: true, ..kernel }.source().contains("pycuda-complex"));
+        assert!(LinalgSpec { is_wide: true, ..kernel }.source().contains("pycuda-complex"));
         assert!(kernel.source().contains("#define EPS ((R)1.1920928955078125e-7)"));
     }
 }

@@ -4,7 +4,7 @@ mod simple;
 mod skinny;
 mod tiled;
 
-use super::types::computed;
+use super::types::compute_type;
 use crate::DType;
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Matmul {
+pub enum MatmulSpec {
     /// Any dtype and strides.
     Simple(SimpleMatmul),
     /// Few rows or columns.
@@ -24,29 +24,29 @@ pub enum Matmul {
     Tiled(TiledMatmul),
 }
 
-impl Matmul {
+impl MatmulSpec {
     /// The kernel's name.
-    pub fn name(&self) -> &'static str {
+    pub fn kernel_name(&self) -> &'static str {
         "array_matmul"
     }
 
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         match self {
-            Matmul::Simple(kernel) => kernel.source(),
-            Matmul::Skinny(kernel) => kernel.source(),
-            Matmul::Tiled(kernel) => kernel.source(),
+            MatmulSpec::Simple(kernel) => kernel.source(),
+            MatmulSpec::Skinny(kernel) => kernel.source(),
+            MatmulSpec::Tiled(kernel) => kernel.source(),
         }
     }
 }
 
 /// The C type of sums, which is not rounded or cut before the last one: short integers are summed in 32 bits, which
 /// have the same low ones.
-fn accumulated(dtype: DType) -> Cow<'static, str> {
+fn accumulator_type(dtype: DType) -> Cow<'static, str> {
     match dtype {
         DType::Bool | DType::U8 | DType::U16 => "unsigned int".into(),
         DType::I8 | DType::I16 => "int".into(),
-        other => computed(other),
+        other => compute_type(other),
     }
 }
 

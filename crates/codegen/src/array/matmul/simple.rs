@@ -5,7 +5,7 @@
 //! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
 //! number of batches, and the byte offsets of each batch's operands.
 
-use super::super::types::{computed, preamble, storage};
+use super::super::types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use std::fmt::Write;
 
@@ -27,17 +27,19 @@ pub const MATMUL_BLOCK_SIDE: u32 = 16;
 impl SimpleMatmul {
     /// The kernel as CUDA C++ source.
     pub(super) fn source(&self) -> String {
-        let mut text = preamble([self.dtype].into_iter(), false);
+        let mut text = helper_preamble([self.dtype].into_iter(), false);
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =
             if self.dtype == DType::Bool { "acc[r][c] | (x[r] & y[c])" } else { "acc[r][c] + x[r] * y[c]" };
-        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage(self.dtype), computed(self.dtype));
-        text.push_str(&BODY.replace("ACCUMULATE", accumulate).replace("UNROLL", &self.unroll.to_string()));
+        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage_type(self.dtype), compute_type(self.dtype));
+        text.push_str(
+            &KERNEL_BODY_SOURCE.replace("ACCUMULATE", accumulate).replace("UNROLL", &self.unroll.to_string()),
+        );
         text
     }
 }
 
-const BODY: &str = "\
+const KERNEL_BODY_SOURCE: &str = "\
 extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, unsigned long long m, unsigned long long n, unsigned long long k, long long a_row, long long a_column, long long b_row, long long b_column, unsigned long long batches, const long long *offsets)
 {
   __shared__ alignas(16) unsigned char raw_a[16 * 65 * sizeof(T)];

@@ -5,10 +5,10 @@
 //! both (or none, where strides suffice), and space for the partial sums of blocks that split `k`, with their
 //! completion counters.
 
-use super::super::types::{preamble, storage};
-use super::accumulated;
+use super::super::types::{helper_preamble, storage_type};
+use super::accumulator_type;
 use crate::DType;
-use crate::block_reduce::COMBINE;
+use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use std::fmt::Write;
 
 /// Threads of a block.
@@ -45,14 +45,14 @@ pub struct SkinnyMatmul {
 
 impl SkinnyMatmul {
     /// Sums of a block, for each of which it leaves a value where blocks share the terms.
-    pub fn outputs(&self) -> usize {
+    pub fn outputs_per_block(&self) -> usize {
         SKINNY_THREADS as usize / usize::from(self.threads_per_sum) * usize::from(self.rows) * usize::from(self.width)
     }
 
     /// The kernel as CUDA C++ source.
     pub(super) fn source(&self) -> String {
-        let mut text = preamble([self.dtype].into_iter(), false) + COMBINE;
-        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage(self.dtype), accumulated(self.dtype));
+        let mut text = helper_preamble([self.dtype].into_iter(), false) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} E; typedef {} T;", storage_type(self.dtype), accumulator_type(self.dtype));
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let (add_sums, multiply_add) = match self.dtype {
             DType::Bool => ("a | b", "sum | (x & y)"),

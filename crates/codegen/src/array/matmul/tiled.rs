@@ -8,7 +8,7 @@
 //! The tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; rings of
 //! tiles and the order of blocks those of NVIDIA's CUTLASS.
 
-use super::super::types::preamble;
+use super::super::types::helper_preamble;
 use crate::DType;
 use std::fmt::Write;
 
@@ -80,27 +80,27 @@ pub struct TiledMatmul {
 
 impl MatmulTile {
     /// Rows and columns of the result that a block computes.
-    pub fn extents(&self) -> [usize; 2] {
-        let [down, across] = self.parts();
+    pub fn tile_extents(&self) -> [usize; 2] {
+        let [down, across] = self.unit_grid();
         [down * usize::from(self.part[0]), across * usize::from(self.part[1])]
     }
 
     /// The threads, warps or warpgroups from top to bottom, and from left to right.
-    fn parts(&self) -> [usize; 2] {
+    fn unit_grid(&self) -> [usize; 2] {
         let [down, across] = self.warps.map(usize::from);
         // The lanes of a warp are four down and eight across.
         if self.unit == MatmulUnit::Simt { [4 * down, 8 * across] } else { [down, across] }
     }
 
     /// Threads of a block.
-    pub fn threads(&self) -> u32 {
+    pub fn threads_per_block(&self) -> u32 {
         let warps = u32::from(self.warps[0]) * u32::from(self.warps[1]);
         if self.unit == MatmulUnit::Wgmma { 128 * warps } else { 32 * warps }
     }
 }
 
 /// An operand's part of a stage in shared memory.
-struct Part {
+struct StagePart {
     /// Items from a line to the next.
     pitch: usize,
     nbytes: usize,
@@ -109,15 +109,15 @@ struct Part {
 impl TiledMatmul {
     /// The shared memory of a block.
     pub fn shared_bytes(&self) -> usize {
-        self.stage().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
+        self.stage_parts().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
     }
 
-    fn stage(&self) -> [Part; 2] {
-        let [rows, columns] = self.tile.extents();
-        [self.part(self.a, rows), self.part(self.b, columns)]
+    fn stage_parts(&self) -> [StagePart; 2] {
+        let [rows, columns] = self.tile.tile_extents();
+        [self.stage_part(self.a, rows), self.stage_part(self.b, columns)]
     }
 
-    fn part(&self, operand: MatmulOperand, extent: usize) -> Part {
+    fn stage_part(&self, operand: MatmulOperand, extent: usize) -> StagePart {
         let (item, depth) = (self.dtype.itemsize(), usize::from(self.tile.depth));
         let (lines, pitch) = match self.tile.unit {
             MatmulUnit::Simt => (depth, extent + VECTOR_COPY_BYTES / item),
@@ -125,21 +125,21 @@ impl TiledMatmul {
             MatmulUnit::Dmma { .. } if operand.is_k_contiguous => (extent, depth + 4),
             MatmulUnit::Dmma { .. } => (depth, extent + if item == VECTOR_COPY_BYTES { 2 } else { 4 }),
         };
-        Part { pitch, nbytes: lines * pitch * item }
+        StagePart { pitch, nbytes: lines * pitch * item }
     }
 
     /// The bytes that a thread copies at once.
-    fn chunk(&self, operand: MatmulOperand) -> usize {
+    fn bytes_per_copy(&self, operand: MatmulOperand) -> usize {
         // Threads read lines across `k`, so that lines along it are transposed element by element.
         let transposes = self.tile.unit == MatmulUnit::Simt && operand.is_k_contiguous;
         if operand.is_vectorizable && !transposes { VECTOR_COPY_BYTES } else { self.dtype.itemsize() }
     }
 
-    fn constants(&self) -> String {
+    fn constant_definitions(&self) -> String {
         let Self { tile, a, b, .. } = *self;
-        let ([rows, columns], [first, second]) = (tile.extents(), self.stage());
+        let ([rows, columns], [first, second]) = (tile.tile_extents(), self.stage_parts());
         let numbers = [
-            ("THREADS", tile.threads() as usize),
+            ("THREADS", tile.threads_per_block() as usize),
             ("BLOCKS_PER_SM", tile.blocks_per_sm.into()),
             ("WARPS_N", tile.warps[1].into()),
             ("ROWS", tile.part[0].into()),
@@ -152,8 +152,8 @@ impl TiledMatmul {
             ("PITCH_B", second.pitch),
             ("BYTES_A", first.nbytes),
             ("STAGE_BYTES", first.nbytes + second.nbytes),
-            ("A_CHUNK", self.chunk(a)),
-            ("B_CHUNK", self.chunk(b)),
+            ("A_CHUNK", self.bytes_per_copy(a)),
+            ("B_CHUNK", self.bytes_per_copy(b)),
         ];
         let mut text =
             format!("constexpr bool A_K_CONTIGUOUS = {}, B_K_CONTIGUOUS = {};\n", a.is_k_contiguous, b.is_k_contiguous);
@@ -167,7 +167,7 @@ impl TiledMatmul {
     }
 
     /// The C type of an element: complex numbers are pairs, integers have no sign, so that they wrap.
-    fn element(&self) -> &'static str {
+    fn element_type(&self) -> &'static str {
         match self.dtype {
             DType::F16 => "rt_half",
             DType::BF16 => "rt_bfloat",
@@ -183,10 +183,10 @@ impl TiledMatmul {
     /// The kernel as CUDA C++ source.
     pub(super) fn source(&self) -> String {
         let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
-        let mut text = if is_half { preamble([self.dtype].into_iter(), false) } else { String::new() };
-        let result = if self.is_sum { "float" } else { self.element() };
-        let _ = writeln!(text, "typedef {} E; typedef {result} O;", self.element());
-        text.push_str(&self.constants());
+        let mut text = if is_half { helper_preamble([self.dtype].into_iter(), false) } else { String::new() };
+        let result = if self.is_sum { "float" } else { self.element_type() };
+        let _ = writeln!(text, "typedef {} E; typedef {result} O;", self.element_type());
+        text.push_str(&self.constant_definitions());
         text.push_str(include_str!("pipeline.cuh"));
         if is_half {
             let format = if self.dtype == DType::F16 { "f16" } else { "bf16" };
@@ -231,15 +231,15 @@ mod tests {
     #[test]
     fn blocks_and_shared_memory_follow_from_the_tile() {
         let singles = kernel(DType::F32, MatmulUnit::Simt, [8, 4], 16);
-        assert_eq!((singles.tile.extents(), singles.tile.threads()), ([64, 32], 64));
+        assert_eq!((singles.tile.tile_extents(), singles.tile.threads_per_block()), ([64, 32], 64));
         assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
         // The first operand is transposed, the second is not.
-        assert_eq!((singles.chunk(singles.a), singles.chunk(singles.b)), (4, 16));
+        assert_eq!((singles.bytes_per_copy(singles.a), singles.bytes_per_copy(singles.b)), (4, 16));
         let doubles = kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
-        assert_eq!((doubles.tile.extents(), doubles.tile.threads()), ([64, 32], 64));
+        assert_eq!((doubles.tile.tile_extents(), doubles.tile.threads_per_block()), ([64, 32], 64));
         assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
         let halves = kernel(DType::BF16, MatmulUnit::Wgmma, [64, 256], 64);
-        assert_eq!((halves.tile.extents(), halves.tile.threads()), ([128, 256], 256));
+        assert_eq!((halves.tile.tile_extents(), halves.tile.threads_per_block()), ([128, 256], 256));
         assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
     }
 

@@ -1,57 +1,57 @@
 //! Shuffles, votes and their like with operands of a kind, among the lanes that are there.
 
 use super::flow::ActiveLanes;
-use super::{Class, Kind};
-use crate::generate::Node;
-use crate::generate::body::{Generator, fixed, line};
+use super::{InstClass, OperandKind};
+use crate::generate::ProgramNode;
+use crate::generate::body::{Generator, fixed_node, line_node};
 
 impl Generator {
     /// A shuffle from lanes that take part.
-    pub(super) fn shuffle_of(&mut self, kind: Kind, here: &ActiveLanes) -> (Node, String) {
+    pub(super) fn shuffle_of(&mut self, kind: OperandKind, here: &ActiveLanes) -> (ProgramNode, String) {
         let mask = &here.mask;
-        let (d, p) = (self.reg('r'), self.reg('p'));
+        let (d, p) = (self.pool_register('r'), self.pool_register('p'));
         let dst = if self.random.one_in(2) { format!("{d}|{p}") } else { d };
-        let from = if self.random.one_in(3) { Kind::Uniform } else { Kind::Varying };
+        let from = if self.random.one_in(3) { OperandKind::Uniform } else { OperandKind::Varying };
         let a = self.value_of(from, 'r', (32, false));
-        let mode = if here.whole { ["up", "down", "bfly", "idx"][self.random.below(4)] } else { "up" };
+        let mode = if here.whole { ["up", "down", "bfly", "idx"][self.random.next_below(4)] } else { "up" };
         let clamp = if mode == "up" { 0 } else { 31 };
         if here.lower {
             let b = match kind {
-                Kind::Constant => self.random.below(33).to_string(),
+                OperandKind::Constant => self.random.next_below(33).to_string(),
                 kind => self.value_of(kind, 'r', (32, false)),
             };
-            let text = match kind == Kind::Constant && self.random.one_in(3) {
+            let text = match kind == OperandKind::Constant && self.random.one_in(3) {
                 true => format!("shfl.sync.idx.b32 {dst}, {a}, 0, 31, {mask};"),
                 false => format!("shfl.sync.{mode}.b32 {dst}, {a}, {b}, {clamp}, {mask};"),
             };
-            return (line(text.clone()), text);
+            return (line_node(text.clone()), text);
         }
         // The first of the members, or the lane itself.
-        let [first, lane] = std::array::from_fn(|_| self.scratch('r'));
+        let [first, lane] = std::array::from_fn(|_| self.scratch_register('r'));
         let text = format!("shfl.sync.idx.b32 {dst}, {a}, {lane}, 31, {mask};");
-        let node = fixed(format!(
+        let node = fixed_node(format!(
             "brev.b32 {first}, {mask};\nclz.b32 {first}, {first};\nselp.b32 {lane}, {first}, %lane, {};\n{text}",
-            self.reg('p')
+            self.pool_register('p')
         ));
-        (Node::Group(vec![node]), text)
+        (ProgramNode::Group(vec![node]), text)
     }
 
     /// `vote`, `match` or `redux` of a value of this kind.
-    pub(super) fn vote_of(&mut self, class: Class, kind: Kind, mask: &str) -> (Node, String) {
-        let (q, r) = (self.reg('p'), self.reg('r'));
+    pub(super) fn vote_of(&mut self, class: InstClass, kind: OperandKind, mask: &str) -> (ProgramNode, String) {
+        let (q, r) = (self.pool_register('p'), self.pool_register('r'));
         let (p, a, d) = (
             self.value_of(kind, 'p', (1, false)),
             self.value_of(kind, 'r', (32, false)),
             self.value_of(kind, 'd', (64, false)),
         );
         let not = if self.random.one_in(3) { "!" } else { "" };
-        let n = self.random.below(4);
+        let n = self.random.next_below(4);
         let text = match class {
-            Class::Vote => match ["all", "any", "uni"].get(n) {
+            InstClass::Vote => match ["all", "any", "uni"].get(n) {
                 Some(mode) => format!("vote.sync.{mode}.pred {q}, {not}{p}, {mask};"),
                 None => format!("vote.sync.ballot.b32 {r}, {not}{p}, {mask};"),
             },
-            Class::Match => [
+            InstClass::Match => [
                 format!("match.any.sync.b32 {r}, {a}, {mask};"),
                 format!("match.any.sync.b64 {r}, {d}, {mask};"),
                 format!("match.all.sync.b32 {r}|{q}, {a}, {mask};"),
@@ -59,10 +59,10 @@ impl Generator {
             ][n]
                 .clone(),
             _ => {
-                let op = ["add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32"][self.random.below(6)];
+                let op = ["add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32"][self.random.next_below(6)];
                 format!("redux.sync.{op} {r}, {a}, {mask};")
             }
         };
-        (line(text.clone()), text)
+        (line_node(text.clone()), text)
     }
 }

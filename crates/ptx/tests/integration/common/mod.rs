@@ -39,7 +39,7 @@ pub(crate) fn without_spans(mut module: Module) -> Module {
 #[allow(dead_code)]
 /// Panics unless the printed module parses to the same module.
 pub(crate) fn check_round_trip(name: &str, module: Module) {
-    let text = rtcg_ptx::print(&module);
+    let text = rtcg_ptx::print_module(&module);
     let again = rtcg_ptx::parse(text.as_str());
     assert!(!again.has_errors(), "{name} printed:\n{}", again.render("printed.ptx"));
     let (first, second) = (without_spans(module), without_spans(again.module));

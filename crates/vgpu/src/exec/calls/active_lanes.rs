@@ -1,6 +1,6 @@
 //! Elements of lanes side by side, of which some are accessed: copies them one by one.
 
-use super::{in_access, lanes_of, warp_of};
+use super::{lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 
 pub(super) unsafe extern "C" fn copy_active_lanes(
@@ -35,10 +35,10 @@ unsafe fn copy_each_lane<T: Copy>(
     memory: *mut T,
     elements: *mut T,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     let first = mask.trailing_zeros() as usize & !7;
     let body = || {
-        for lane in lanes_of(mask) {
+        for lane in lane_indices(mask) {
             let (there, here) = (memory.wrapping_add(lane), elements.wrapping_add(lane - first));
             // SAFETY: by contract. Volatile: the signal handler reads the lane, and other threads may
             // access the memory.
@@ -50,5 +50,5 @@ unsafe fn copy_each_lane<T: Copy>(
         }
     };
     // SAFETY: the context is that of the running warp; nothing is owned.
-    unsafe { in_access(warp, site, body) }
+    unsafe { with_fault_site(warp, site, body) }
 }

@@ -6,13 +6,13 @@
 //! their operations are applied to one value and exchanged once, which is not observable.
 
 use super::super::fiber::Warp;
-use super::{check_one, fault, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicCode, AtomicLanes};
-use crate::memory::window::{SHARED_SPAN, window};
+use crate::memory::window::{SHARED_SPAN, device_window};
 use crate::softmath::arith::{self, FloatOp};
-use crate::softmath::{Format, Mode};
+use crate::softmath::{FloatFormat, FloatMode};
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -23,16 +23,16 @@ trait AtomicWord: Copy + Eq {
     fn to_lane(self) -> u64;
     /// # Safety
     /// `at` is aligned and may be accessed, or faults.
-    unsafe fn load(at: *mut Self) -> Self;
+    unsafe fn load_word(at: *mut Self) -> Self;
     /// The value found when it is not `old`.
     ///
     /// # Safety
-    /// As [`AtomicWord::load`].
-    unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self>;
+    /// As [`AtomicWord::load_word`].
+    unsafe fn compare_exchange_word(at: *mut Self, old: Self, new: Self) -> Result<Self, Self>;
     /// The processor's own addition; the old value.
     ///
     /// # Safety
-    /// As [`AtomicWord::load`].
+    /// As [`AtomicWord::load_word`].
     unsafe fn fetch_add(at: *mut Self, b: Self) -> Self;
 }
 
@@ -45,11 +45,11 @@ macro_rules! word {
             fn to_lane(self) -> u64 {
                 u64::from(self)
             }
-            unsafe fn load(at: *mut Self) -> Self {
+            unsafe fn load_word(at: *mut Self) -> Self {
                 // SAFETY: the caller's contract.
                 unsafe { <$atomic>::from_ptr(at).load(SeqCst) }
             }
-            unsafe fn exchange(at: *mut Self, old: Self, new: Self) -> Result<Self, Self> {
+            unsafe fn compare_exchange_word(at: *mut Self, old: Self, new: Self) -> Result<Self, Self> {
                 // SAFETY: the caller's contract.
                 unsafe { <$atomic>::from_ptr(at).compare_exchange_weak(old, new, SeqCst, SeqCst) }
             }
@@ -76,31 +76,37 @@ struct WarpAtomic<'a> {
     returns: bool,
 }
 
-pub(super) unsafe extern "C" fn atomic(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes) {
-    let warp = warp_of(ctx);
+pub(super) unsafe extern "C" fn run_atomic(
+    ctx: *mut WarpCtx,
+    code: u32,
+    mask: u32,
+    site: u32,
+    lanes: *mut AtomicLanes,
+) {
+    let warp = warp_of_ctx(ctx);
     if mask == 0 {
         return;
     }
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     unsafe {
         let Some(code) = AtomicCode::decode(code) else {
-            fault(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
+            fault_and_leave(warp, FaultKind::Trap, "internal error: unknown atomic operation", u32::MAX, site, 0)
         };
         let bytes = code.ty.bytes() as usize * code.elements as usize;
         if !all_aligned_and_in_window(&(*lanes).address, mask, bytes) {
             check_lane_accesses(warp, &(*lanes).address, mask, site, bytes);
         }
         let op = WarpAtomic { warp, lanes: &mut *lanes, mask, site, private: code.shared, returns: code.returns };
-        if !dispatch(op, code) {
-            fault(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
+        if !dispatch_operation(op, code) {
+            fault_and_leave(warp, FaultKind::Trap, "this atomic operation is not supported", u32::MAX, site, 0);
         }
     }
 }
 
 /// Whether all addresses of `mask` are aligned and in the window.
 fn all_aligned_and_in_window(addresses: &[u64; WARP_LANES], mask: u32, bytes: usize) -> bool {
-    let Ok(w) = window() else { return false };
-    let (base, bits, low) = (w.base() as u64, w.bits(), bytes as u64 - 1);
+    let Ok(w) = device_window() else { return false };
+    let (base, bits, low) = (w.base_address() as u64, w.size_log2(), bytes as u64 - 1);
     let mut bad = 0;
     for (lane, &a) in addresses.iter().enumerate() {
         let active = u64::from(mask >> lane & 1).wrapping_neg();
@@ -112,17 +118,24 @@ fn all_aligned_and_in_window(addresses: &[u64; WARP_LANES], mask: u32, bytes: us
 /// Finds the lane that [`all_aligned_and_in_window`] complains about; returns when all use registered host memory.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 #[cold]
 unsafe fn check_lane_accesses(warp: *mut Warp, addresses: &[u64; WARP_LANES], mask: u32, site: u32, bytes: usize) {
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let address = addresses[lane];
         // SAFETY: passed on.
         unsafe {
             if !(address as usize).is_multiple_of(bytes) {
-                fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+                fault_and_leave(
+                    warp,
+                    FaultKind::MisalignedAddress,
+                    "misaligned memory access",
+                    lane as u32,
+                    site,
+                    address,
+                );
             }
-            check_one(warp, lane, site, address, bytes);
+            check_lane_access(warp, lane, site, address, bytes);
         }
     }
 }
@@ -131,29 +144,29 @@ unsafe fn check_lane_accesses(warp: *mut Warp, addresses: &[u64; WARP_LANES], ma
 ///
 /// # Safety
 /// The addresses of `op` are aligned and checked.
-unsafe fn dispatch(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
+unsafe fn dispatch_operation(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     use Type::*;
     // SAFETY: passed on.
     unsafe {
         match (code.op, code.ty) {
-            (AtomOp::Exch, B16 | U16 | S16) => run::<u16>(op, |_, b, _| b),
-            (AtomOp::Cas, B16 | U16 | S16) => run::<u16>(op, |old, b, c| if old == b { c } else { old }),
-            (AtomOp::Add, F16) => run::<u16>(op, |old, b, _| add_f16(old, b)),
-            (AtomOp::Add, BF16) => run::<u16>(op, |old, b, _| add_bf16(old, b)),
-            (AtomOp::Add, F16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_f16)),
-            (AtomOp::Add, BF16x2) => run::<u32>(op, |old, b, _| halves(old, b, add_bf16)),
-            (AtomOp::Min | AtomOp::Max, F16 | BF16) => run::<u16>(op, |old, b, _| min_max(code, old, b)),
+            (AtomOp::Exch, B16 | U16 | S16) => update_each_lane::<u16>(op, |_, b, _| b),
+            (AtomOp::Cas, B16 | U16 | S16) => update_each_lane::<u16>(op, |old, b, c| if old == b { c } else { old }),
+            (AtomOp::Add, F16) => update_each_lane::<u16>(op, |old, b, _| add_f16(old, b)),
+            (AtomOp::Add, BF16) => update_each_lane::<u16>(op, |old, b, _| add_bf16(old, b)),
+            (AtomOp::Add, F16x2) => update_each_lane::<u32>(op, |old, b, _| map_halves(old, b, add_f16)),
+            (AtomOp::Add, BF16x2) => update_each_lane::<u32>(op, |old, b, _| map_halves(old, b, add_bf16)),
+            (AtomOp::Min | AtomOp::Max, F16 | BF16) => update_each_lane::<u16>(op, |old, b, _| min_max(code, old, b)),
             (AtomOp::Min | AtomOp::Max, F16x2 | BF16x2) => {
-                run::<u32>(op, |old, b, _| halves(old, b, |old, b| min_max(code, old, b)));
+                update_each_lane::<u32>(op, |old, b, _| map_halves(old, b, |old, b| min_max(code, old, b)));
             }
             (AtomOp::Add, F32) => add_f32(op),
             (AtomOp::Add, F64) => add_f64(op),
-            (AtomOp::Min, S32) => run::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
-            (AtomOp::Max, S32) => run::<u32>(op, |old, b, _| (old as i32).max(b as i32) as u32),
-            (AtomOp::Min, S64) => run::<u64>(op, |old, b, _| (old as i64).min(b as i64) as u64),
-            (AtomOp::Max, S64) => run::<u64>(op, |old, b, _| (old as i64).max(b as i64) as u64),
-            (_, B32 | U32 | S32 | F32) => return integer_32(op, code),
-            (_, B64 | U64 | S64 | F64) => return integer_64(op, code),
+            (AtomOp::Min, S32) => update_each_lane::<u32>(op, |old, b, _| (old as i32).min(b as i32) as u32),
+            (AtomOp::Max, S32) => update_each_lane::<u32>(op, |old, b, _| (old as i32).max(b as i32) as u32),
+            (AtomOp::Min, S64) => update_each_lane::<u64>(op, |old, b, _| (old as i64).min(b as i64) as u64),
+            (AtomOp::Max, S64) => update_each_lane::<u64>(op, |old, b, _| (old as i64).max(b as i64) as u64),
+            (_, B32 | U32 | S32 | F32) => return run_integer_32(op, code),
+            (_, B64 | U64 | S64 | F64) => return run_integer_64(op, code),
             _ => return false,
         }
     }
@@ -161,21 +174,21 @@ unsafe fn dispatch(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
 }
 
 /// # Safety
-/// As [`dispatch`].
-unsafe fn integer_32(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
+/// As [`dispatch_operation`].
+unsafe fn run_integer_32(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
-            AtomOp::Add => add::<u32>(op, |old, b, _| old.wrapping_add(b)),
-            AtomOp::Exch => run::<u32>(op, |_, b, _| b),
-            AtomOp::Cas => run::<u32>(op, |old, b, c| if old == b { c } else { old }),
-            AtomOp::And => run::<u32>(op, |old, b, _| old & b),
-            AtomOp::Or => run::<u32>(op, |old, b, _| old | b),
-            AtomOp::Xor => run::<u32>(op, |old, b, _| old ^ b),
-            AtomOp::Inc => run::<u32>(op, |old, b, _| if old >= b { 0 } else { old + 1 }),
-            AtomOp::Dec => run::<u32>(op, |old, b, _| if old == 0 || old > b { b } else { old - 1 }),
-            AtomOp::Min if code.ty != Type::F32 => run::<u32>(op, |old, b, _| old.min(b)),
-            AtomOp::Max if code.ty != Type::F32 => run::<u32>(op, |old, b, _| old.max(b)),
+            AtomOp::Add => add_lanes::<u32>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Exch => update_each_lane::<u32>(op, |_, b, _| b),
+            AtomOp::Cas => update_each_lane::<u32>(op, |old, b, c| if old == b { c } else { old }),
+            AtomOp::And => update_each_lane::<u32>(op, |old, b, _| old & b),
+            AtomOp::Or => update_each_lane::<u32>(op, |old, b, _| old | b),
+            AtomOp::Xor => update_each_lane::<u32>(op, |old, b, _| old ^ b),
+            AtomOp::Inc => update_each_lane::<u32>(op, |old, b, _| if old >= b { 0 } else { old + 1 }),
+            AtomOp::Dec => update_each_lane::<u32>(op, |old, b, _| if old == 0 || old > b { b } else { old - 1 }),
+            AtomOp::Min if code.ty != Type::F32 => update_each_lane::<u32>(op, |old, b, _| old.min(b)),
+            AtomOp::Max if code.ty != Type::F32 => update_each_lane::<u32>(op, |old, b, _| old.max(b)),
             AtomOp::Min | AtomOp::Max => return false,
         }
     }
@@ -183,19 +196,19 @@ unsafe fn integer_32(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
 }
 
 /// # Safety
-/// As [`dispatch`].
-unsafe fn integer_64(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
+/// As [`dispatch_operation`].
+unsafe fn run_integer_64(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match code.op {
-            AtomOp::Add => add::<u64>(op, |old, b, _| old.wrapping_add(b)),
-            AtomOp::Exch => run::<u64>(op, |_, b, _| b),
-            AtomOp::Cas => run::<u64>(op, |old, b, c| if old == b { c } else { old }),
-            AtomOp::And => run::<u64>(op, |old, b, _| old & b),
-            AtomOp::Or => run::<u64>(op, |old, b, _| old | b),
-            AtomOp::Xor => run::<u64>(op, |old, b, _| old ^ b),
-            AtomOp::Min if code.ty != Type::F64 => run::<u64>(op, |old, b, _| old.min(b)),
-            AtomOp::Max if code.ty != Type::F64 => run::<u64>(op, |old, b, _| old.max(b)),
+            AtomOp::Add => add_lanes::<u64>(op, |old, b, _| old.wrapping_add(b)),
+            AtomOp::Exch => update_each_lane::<u64>(op, |_, b, _| b),
+            AtomOp::Cas => update_each_lane::<u64>(op, |old, b, c| if old == b { c } else { old }),
+            AtomOp::And => update_each_lane::<u64>(op, |old, b, _| old & b),
+            AtomOp::Or => update_each_lane::<u64>(op, |old, b, _| old | b),
+            AtomOp::Xor => update_each_lane::<u64>(op, |old, b, _| old ^ b),
+            AtomOp::Min if code.ty != Type::F64 => update_each_lane::<u64>(op, |old, b, _| old.min(b)),
+            AtomOp::Max if code.ty != Type::F64 => update_each_lane::<u64>(op, |old, b, _| old.max(b)),
             _ => return false,
         }
     }
@@ -203,18 +216,18 @@ unsafe fn integer_64(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
 }
 
 /// # Safety
-/// As [`dispatch`].
-unsafe fn add<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
+/// As [`dispatch_operation`].
+unsafe fn add_lanes<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
     // SAFETY: passed on.
     unsafe { run_with(op, f, |at, b, _| W::fetch_add(at, b)) };
 }
 
 /// # Safety
-/// As [`dispatch`].
-unsafe fn run<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
+/// As [`dispatch_operation`].
+unsafe fn update_each_lane<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
     let one = |at: *mut W, b: W, c: W| {
         // SAFETY: passed on.
-        unsafe { update(at, |old| f(old, b, c)) }
+        unsafe { update_atomically(at, |old| f(old, b, c)) }
     };
     // SAFETY: passed on.
     unsafe { run_with(op, &f, one) };
@@ -224,7 +237,7 @@ unsafe fn run<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W) {
 /// single lane and returns the old value.
 ///
 /// # Safety
-/// As [`dispatch`].
+/// As [`dispatch_operation`].
 unsafe fn run_with<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W, one: impl Fn(*mut W, W, W) -> W) {
     let WarpAtomic { warp, lanes, mask, site, private, returns } = op;
     let first = mask.trailing_zeros() as usize % WARP_LANES;
@@ -240,7 +253,7 @@ unsafe fn run_with<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W, 
             if !other {
                 return update_same_address(lanes, mask, address as *mut W, private, &f);
             }
-            for l in bits(mask) {
+            for l in set_bit_positions(mask) {
                 let at = lanes.address[l] as *mut W;
                 (&raw mut (*warp).access_lane).write_volatile(l as u32);
                 let (b, c) = operands(lanes, l);
@@ -252,11 +265,11 @@ unsafe fn run_with<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W) -> W, 
         }
     };
     // SAFETY: passed on.
-    unsafe { in_access(warp, site, body) }
+    unsafe { with_fault_site(warp, site, body) }
 }
 
 /// The positions of the ones of `mask`.
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+fn set_bit_positions(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let l = (mask != 0).then_some(mask.trailing_zeros() as usize % WARP_LANES)?;
         mask &= mask - 1;
@@ -267,13 +280,13 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 /// Replaces a value that others may change too; the old one.
 ///
 /// # Safety
-/// As [`AtomicWord::load`].
-unsafe fn update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
+/// As [`AtomicWord::load_word`].
+unsafe fn update_atomically<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     // SAFETY: passed on.
     unsafe {
-        let mut found = W::load(at);
+        let mut found = W::load_word(at);
         loop {
-            match W::exchange(at, found, f(found)) {
+            match W::compare_exchange_word(at, found, f(found)) {
                 Ok(old) => return old,
                 Err(other) => found = other,
             }
@@ -284,7 +297,7 @@ unsafe fn update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
 /// Replaces a value that no other thread can access; returns the old one.
 ///
 /// # Safety
-/// As [`AtomicWord::load`].
+/// As [`AtomicWord::load_word`].
 unsafe fn private_update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -> W {
     // SAFETY: passed on.
     unsafe {
@@ -297,7 +310,7 @@ unsafe fn private_update<W: AtomicWord>(at: *mut W, mut f: impl FnMut(W) -> W) -
 /// Applies the operations of the lanes of `mask`, which all have the address `at`.
 ///
 /// # Safety
-/// As [`dispatch`].
+/// As [`dispatch_operation`].
 unsafe fn update_same_address<W: AtomicWord>(
     lanes: &mut AtomicLanes,
     mask: u32,
@@ -306,7 +319,7 @@ unsafe fn update_same_address<W: AtomicWord>(
     f: &impl Fn(W, W, W) -> W,
 ) {
     let apply = |found: W| {
-        bits(mask).fold(found, |value, l| {
+        set_bit_positions(mask).fold(found, |value, l| {
             lanes.result[l] = value.to_lane();
             f(value, W::from_lane(lanes.b[l]), W::from_lane(lanes.c[l]))
         })
@@ -316,7 +329,7 @@ unsafe fn update_same_address<W: AtomicWord>(
         if private {
             private_update(at, apply)
         } else {
-            update(at, apply)
+            update_atomically(at, apply)
         };
     }
 }
@@ -324,9 +337,9 @@ unsafe fn update_same_address<W: AtomicWord>(
 /// `atom.add.f32` flushes subnormals on global memory and keeps them on shared memory.
 ///
 /// # Safety
-/// As [`dispatch`].
+/// As [`dispatch_operation`].
 unsafe fn add_f32(op: WarpAtomic<'_>) {
-    let shared = in_shared(&op);
+    let shared = is_in_shared(&op);
     let add = |old: u32, b: u32| match f32::from_bits(old) + f32::from_bits(b) {
         sum if sum.is_nan() => 0x7fff_ffff,
         sum => sum.to_bits(),
@@ -334,15 +347,15 @@ unsafe fn add_f32(op: WarpAtomic<'_>) {
     // SAFETY: passed on.
     unsafe {
         if shared {
-            run::<u32>(op, |old, b, _| add(old, b));
+            update_each_lane::<u32>(op, |old, b, _| add(old, b));
         } else {
-            run::<u32>(op, |old, b, _| flush(add(flush(old), flush(b))));
+            update_each_lane::<u32>(op, |old, b, _| flush_subnormal(add(flush_subnormal(old), flush_subnormal(b))));
         }
     }
 }
 
 /// A subnormal becomes a zero of its sign.
-fn flush(bits: u32) -> u32 {
+fn flush_subnormal(bits: u32) -> u32 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
@@ -362,38 +375,38 @@ fn add_bf16(a: u16, b: u16) -> u16 {
 /// is an addition that makes it quiet. Of two the operand's is kept in global memory, the other in shared.
 ///
 /// # Safety
-/// As [`dispatch`].
+/// As [`dispatch_operation`].
 unsafe fn add_f64(op: WarpAtomic<'_>) {
-    let shared = in_shared(&op);
+    let shared = is_in_shared(&op);
     let nan = |old: u64, b: u64| match (f64::from_bits(old).is_nan(), f64::from_bits(b).is_nan()) {
         (_, true) => b,
         (true, false) => old,
         // The sum of opposite infinities.
-        _ => Format::F64.canonical_nan(),
+        _ => FloatFormat::F64.canonical_nan(),
     };
     let add = |old: u64, b: u64| match f64::from_bits(old) + f64::from_bits(b) {
         sum if !sum.is_nan() => sum.to_bits(),
-        _ if shared => arith::execute(FloatOp::Add, Format::F64, Mode::default(), b, old, 0),
+        _ if shared => arith::execute_float_op(FloatOp::Add, FloatFormat::F64, FloatMode::default(), b, old, 0),
         _ => nan(old, b),
     };
     // SAFETY: passed on.
-    unsafe { run::<u64>(op, |old, b, _| add(old, b)) };
+    unsafe { update_each_lane::<u64>(op, |old, b, _| add(old, b)) };
 }
 
 /// Whether an operation is on shared memory.
-fn in_shared(op: &WarpAtomic<'_>) -> bool {
+fn is_in_shared(op: &WarpAtomic<'_>) -> bool {
     let address = op.lanes.address[op.mask.trailing_zeros() as usize % WARP_LANES] as usize;
-    op.private || window().is_ok_and(|w| w.shared().contains(address) && SHARED_SPAN > 0)
+    op.private || device_window().is_ok_and(|w| w.shared_area().contains(address) && SHARED_SPAN > 0)
 }
 
 /// The smaller or larger half, and of a number and a NaN the number.
 fn min_max(code: AtomicCode, a: u16, b: u16) -> u16 {
     let op = if code.op == AtomOp::Min { FloatOp::Min } else { FloatOp::Max };
-    let format = if matches!(code.ty, Type::F16 | Type::F16x2) { Format::F16 } else { Format::BF16 };
-    arith::execute(op, format, Mode::default(), a.into(), b.into(), 0) as u16
+    let format = if matches!(code.ty, Type::F16 | Type::F16x2) { FloatFormat::F16 } else { FloatFormat::BF16 };
+    arith::execute_float_op(op, format, FloatMode::default(), a.into(), b.into(), 0) as u16
 }
 
-fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+fn map_halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     let low = f(a as u16, b as u16);
     let high = f((a >> 16) as u16, (b >> 16) as u16);
     u32::from(low) | u32::from(high) << 16

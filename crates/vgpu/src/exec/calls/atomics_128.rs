@@ -4,9 +4,9 @@
 //! lock per few addresses keeps these operations atomic among each other.
 
 use super::super::fiber::Warp;
-use super::{check_one, fault, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
-use crate::arch::wide_exchange;
+use crate::arch::compare_exchange_16_bytes_fn;
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::WideLanes;
 
@@ -17,10 +17,10 @@ pub(super) unsafe extern "C" fn atomic_128(
     site: u32,
     lanes: *mut WideLanes,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let lanes = unsafe { &mut *lanes };
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let address = lanes.address[lane];
         let wide = |halves: &[[u64; 32]; 2]| u128::from(halves[0][lane]) | u128::from(halves[1][lane]) << 64;
         let (b, c) = (wide(&lanes.b), wide(&lanes.c));
@@ -35,7 +35,7 @@ pub(super) unsafe extern "C" fn atomic_128(
 /// Replaces the value at `address` by what `f` makes of it, if anything; the old value.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn exchange_lane(
     warp: *mut Warp,
     lane: usize,
@@ -46,19 +46,19 @@ unsafe fn exchange_lane(
     // SAFETY: passed on; the address is aligned and checked before it is accessed.
     unsafe {
         if !address.is_multiple_of(16) {
-            fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+            fault_and_leave(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
         }
-        check_one(warp, lane, site, address, 16);
+        check_lane_access(warp, lane, site, address, 16);
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || replace(address as *mut u128, f))
+        with_fault_site(warp, site, || replace_128(address as *mut u128, f))
     }
 }
 
 /// # Safety
 /// `at` is aligned and may be accessed, or faults.
-unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
-    let Some(compare_exchange) = wide_exchange() else {
+unsafe fn replace_128(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
+    let Some(compare_exchange) = compare_exchange_16_bytes_fn() else {
         // SAFETY: passed on.
         return unsafe { replace_locked(at, f) };
     };
@@ -80,12 +80,12 @@ unsafe fn replace(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
 /// `at` is aligned and may be accessed, or faults.
 unsafe fn replace_locked(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> u128 {
     use std::sync::atomic::{AtomicBool, Ordering};
-    static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+    static ADDRESS_LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
     // The first touch may fault, which must not happen under the lock. A page that can be read can
     // be written.
     // SAFETY: the caller's contract.
     unsafe { at.read_volatile() };
-    let lock = &LOCKS[at as usize / 16 % LOCKS.len()];
+    let lock = &ADDRESS_LOCKS[at as usize / 16 % ADDRESS_LOCKS.len()];
     while lock.swap(true, Ordering::Acquire) {
         std::hint::spin_loop();
     }

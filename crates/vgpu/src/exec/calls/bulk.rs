@@ -1,29 +1,29 @@
 //! `cp.async.bulk` and `cp.reduce.async.bulk`: copies of many bytes by one thread, made at once.
 
 use super::super::fiber::Warp;
-use super::{atomics, check_one, fault, in_access, lanes_of, mbarrier, warp_of};
+use super::{atomics, check_lane_access, fault_and_leave, lane_indices, mbarrier, warp_of_ctx, with_fault_site};
 use crate::abi::{WARP_LANES, WarpCtx};
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicCode, AtomicLanes, BulkCode};
 use rtcg_ptx::ast::{AtomOp, Type};
 
 /// What sizes and addresses are multiples of.
-const UNIT: u64 = 16;
+const BULK_ALIGNMENT: u64 = 16;
 
 pub(super) unsafe extern "C" fn bulk_copy(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes) {
     let code = BulkCode::decode(code);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let AtomicLanes { address, b, c, result } = unsafe { *lanes };
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let (to, from, n) = (address[lane], b[lane], c[lane]);
         // SAFETY: as above.
         unsafe {
-            check(warp_of(ctx), lane, site, to, from, n);
-            super::check::range(ctx, lane, site, from, n, false);
-            super::check::range(ctx, lane, site, to, n, true);
+            check_bulk_copy(warp_of_ctx(ctx), lane, site, to, from, n);
+            super::check::check_copied_range(ctx, lane, site, from, n, false);
+            super::check::check_copied_range(ctx, lane, site, to, n, true);
             match code.reduce {
-                None => copy(warp_of(ctx), lane, site, to, from, n as usize),
-                Some((op, ty)) => reduce(ctx, lane, site, (to, from, n), (op, ty), code.to_shared),
+                None => copy_bytes(warp_of_ctx(ctx), lane, site, to, from, n as usize),
+                Some((op, ty)) => reduce_bulk(ctx, lane, site, (to, from, n), (op, ty), code.to_shared),
             }
             if code.signals {
                 mbarrier::complete_bytes(ctx, site, lane, result[lane], n as u32);
@@ -33,17 +33,17 @@ pub(super) unsafe extern "C" fn bulk_copy(ctx: *mut WarpCtx, code: u32, mask: u3
 }
 
 /// # Safety
-/// As [`fault`].
-unsafe fn check(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: u64) {
+/// As [`fault_and_leave`].
+unsafe fn check_bulk_copy(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: u64) {
     for (address, bytes) in [(to, n), (from, n)] {
         // SAFETY: passed on.
         unsafe {
-            if !(address | bytes).is_multiple_of(UNIT) {
+            if !(address | bytes).is_multiple_of(BULK_ALIGNMENT) {
                 let what = "addresses and size of a bulk copy must be multiples of 16";
-                fault(warp, FaultKind::MisalignedAddress, what, lane as u32, site, address);
+                fault_and_leave(warp, FaultKind::MisalignedAddress, what, lane as u32, site, address);
             }
             if bytes > 0 {
-                check_one(warp, lane, site, address, bytes as usize);
+                check_lane_access(warp, lane, site, address, bytes as usize);
             }
         }
     }
@@ -51,20 +51,20 @@ unsafe fn check(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: 
 
 /// # Safety
 /// The addresses are checked; an access that faults is that of `lane`.
-unsafe fn copy(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: usize) {
+unsafe fn copy_bytes(warp: *mut Warp, lane: usize, site: u32, to: u64, from: u64, n: usize) {
     // SAFETY: passed on.
     unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || std::ptr::copy(from as *const u8, to as *mut u8, n));
+        with_fault_site(warp, site, || std::ptr::copy(from as *const u8, to as *mut u8, n));
     }
 }
 
 /// Combines elements at the destination, each atomically, a warp's worth at a time.
 ///
 /// # Safety
-/// As [`copy`].
-unsafe fn reduce(
+/// As [`copy_bytes`].
+unsafe fn reduce_bulk(
     ctx: *mut WarpCtx,
     lane: usize,
     site: u32,
@@ -83,22 +83,22 @@ unsafe fn reduce(
         }
         // SAFETY: passed on.
         unsafe {
-            read_elements(warp_of(ctx), lane, site, from + done, size as usize, &mut part.b[..count as usize]);
+            read_elements(warp_of_ctx(ctx), lane, site, from + done, size as usize, &mut part.b[..count as usize]);
             let mask = if count == 32 { u32::MAX } else { (1 << count) - 1 };
-            atomics::atomic(ctx, code, mask, site, &raw mut part);
+            atomics::run_atomic(ctx, code, mask, site, &raw mut part);
         }
         done += count * size;
     }
 }
 
 /// # Safety
-/// As [`copy`].
+/// As [`copy_bytes`].
 unsafe fn read_elements(warp: *mut Warp, lane: usize, site: u32, from: u64, size: usize, out: &mut [u64]) {
     // SAFETY: passed on.
     unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = false;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             for (i, v) in out.iter_mut().enumerate() {
                 let at = (from as usize + i * size) as *const u8;
                 std::ptr::copy_nonoverlapping(at, std::ptr::from_mut(v).cast::<u8>(), size);

@@ -1,20 +1,20 @@
 //! Random choices of compiled code.
 
-use super::control::leave_if_stopped;
-use super::{job_of, warp_of};
+use super::traps_and_waits::leave_if_stopped;
+use super::{job_of_warp, warp_of_ctx};
 use crate::abi::WarpCtx;
-use crate::exec::fiber::Pause;
+use crate::exec::fiber::PauseReason;
 
 /// A random word. Every fourth time another warp may run before it is given.
-pub(super) unsafe extern "C" fn random(ctx: *mut WarpCtx) -> u64 {
-    let warp = warp_of(ctx);
+pub(super) unsafe extern "C" fn random_word(ctx: *mut WarpCtx) -> u64 {
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and owns nothing; it is resumed later.
     unsafe {
         leave_if_stopped(warp);
-        let r = job_of(warp).random();
+        let r = job_of_warp(warp).next_random();
         if r & 3 == 0 && !(*ctx).block.is_null() {
-            (*warp).pause(Pause::Preempt);
+            (*warp).pause_warp(PauseReason::Preempt);
         }
-        job_of(warp).random()
+        job_of_warp(warp).next_random()
     }
 }

@@ -1,34 +1,34 @@
 //! The checks that compiled code cannot decide by itself.
 //!
-//! Assumes that compiled code calls [`access`] only when the state of some byte was not good
+//! Assumes that compiled code calls [`check_lane_accesses`] only when the state of some byte was not good
 //! enough, and that it marks what it writes itself whenever it was.
 
-use super::{fault, job_of, lanes_of, warp_of};
+use super::{fault_and_leave, job_of_warp, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
-use crate::check::shadow::{READABLE, WRITABLE, device_bit, shadow};
+use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow};
 use crate::check::{self, FindingKind};
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
-use crate::exec::job::Job;
+use crate::exec::job::GridJob;
 use crate::exec::report;
 use crate::jit::instrument::{self, DivergedFn, Instrument};
-use crate::jit::runtime::Lanes;
-use crate::memory::window::window;
+use crate::jit::runtime::LaneValues;
+use crate::memory::window::device_window;
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
 /// `device` is the one it runs on, when there are several.
-pub(crate) fn instrument(chaos: bool, device: Option<u32>) -> Instrument {
-    let checks = check::enabled();
+pub(crate) fn instrumentation_for(chaos: bool, device: Option<u32>) -> Instrument {
+    let checks = check::enabled_checks();
     let states = if checks.uses_shadow_memory() { shadow() } else { None };
     Instrument {
-        memory: states.map(|s| instrument::States { base: s.base as u64, mask: s.mask as u64 }),
+        memory: states.map(|s| instrument::ShadowStates { base: s.base as u64, mask: s.mask as u64 }),
         device_bit: device.filter(|_| checks.memory).map_or(0, device_bit),
         init: checks.init,
-        access,
-        local,
-        diverged: checks.sync.then_some(diverged as DivergedFn),
-        race: checks.race.then_some(super::race::CALLS),
-        random: chaos.then_some(super::chaos::random),
+        access: check_lane_accesses,
+        local: mark_local_frame,
+        diverged: checks.sync.then_some(report_diverged_barrier as DivergedFn),
+        race: checks.race.then_some(super::race::RACE_CALLS),
+        random: chaos.then_some(super::chaos::random_word),
     }
 }
 
@@ -36,34 +36,40 @@ pub(crate) fn instrument(chaos: bool, device: Option<u32>) -> Instrument {
 ///
 /// # Safety
 /// `ctx` is that of the warp on this fiber; the callers' frames own nothing.
-pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const Lanes) {
-    let warp = warp_of(ctx);
-    let (Some(states), Ok(w)) = (shadow(), window()) else { return };
-    let bytes = (info & instrument::BYTES) as usize;
-    let writes = info & (instrument::WRITE | instrument::ATOMIC) != 0;
-    let reads = info & instrument::WRITE == 0;
+pub(super) unsafe extern "C" fn check_lane_accesses(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    info: u32,
+    addresses: *const LaneValues,
+) {
+    let warp = warp_of_ctx(ctx);
+    let (Some(states), Ok(w)) = (shadow(), device_window()) else { return };
+    let bytes = (info & instrument::BYTES_MASK) as usize;
+    let writes = info & (instrument::WRITE_BIT | instrument::ATOMIC_BIT) != 0;
+    let reads = info & instrument::WRITE_BIT == 0;
     let (mut unwritten, mut first) = (0, None);
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: compiled code passes 32 addresses.
         let address = unsafe { (*addresses)[lane] } as usize;
         // Registered host memory has no states; the check of the window has checked it.
         if !w.contains(address) {
             continue;
         }
-        let all = (address..address + bytes).map(|a| states.get(a));
+        let all = (address..address + bytes).map(|a| states.state_of(a));
         let (any, both) = all.fold((u8::MAX, 0), |(and, or), s| (and & s, or | s));
-        let nothing = (address..address + bytes).any(|a| states.get(a) == 0);
-        if nothing || (writes && any & WRITABLE == 0) {
+        let nothing = (address..address + bytes).any(|a| states.state_of(a) == 0);
+        if nothing || (writes && any & WRITABLE_BIT == 0) {
             // SAFETY: compiled code owns nothing; passed on.
             unsafe { fault_out_of_bounds(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
         }
         // SAFETY: as above.
         unsafe { check_peer_access(warp, lane, site, address as u64, any) };
-        if reads && any & READABLE == 0 && check::enabled().init {
+        if reads && any & READABLE_BIT == 0 && check::enabled_checks().init {
             unwritten += 1;
             first = first.or(Some((lane, address as u64)));
         }
-        states.written(address, bytes);
+        states.mark_written(address, bytes);
     }
     if let Some((lane, address)) = first {
         // SAFETY: as above.
@@ -85,22 +91,30 @@ pub(super) unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, site: u32, 
 /// peer this context is not.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u64, state: u8) {
     // SAFETY: the job outlives its warps.
-    let job = unsafe { job_of(warp) };
-    let Some(peers) = job.cancel.peers() else { return };
-    if !check::enabled().memory || state & device_bit(peers.device) != 0 {
+    let job = unsafe { job_of_warp(warp) };
+    let Some(peers) = job.cancel.peer_access() else { return };
+    if !check::enabled_checks().memory || state & device_bit(peers.device) != 0 {
         return;
     }
-    if let Some((other, lacking)) = peers.refuses(address) {
+    if let Some((other, lacking)) = peers.refused_device(address) {
         let here = peers.device;
         let what = format!("illegal memory access to device {other} by a kernel of device {here}, {lacking}");
         // SAFETY: the warp runs on this fiber, which is left with nothing to drop.
         unsafe {
-            job.fail(report::of_trap(job, &*warp, FaultKind::IllegalAddress, &what, lane as u32, site, address));
+            job.fail_with_fault(report::trap_fault(
+                job,
+                &*warp,
+                FaultKind::IllegalAddress,
+                &what,
+                lane as u32,
+                site,
+                address,
+            ));
             drop(what);
-            (*warp).die()
+            (*warp).leave_fiber()
         }
     }
 }
@@ -108,20 +122,27 @@ unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u6
 /// Checks a copy of `n` bytes by one lane, in pieces as large as a single access.
 ///
 /// # Safety
-/// As [`fault`].
-pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
-    const PIECE: u64 = 16;
+/// As [`fault_and_leave`].
+pub(super) unsafe fn check_copied_range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u64, n: u64, write: bool) {
+    const MAX_CHECKED_PIECE: u64 = 16;
     // SAFETY: passed on.
     unsafe {
-        super::race::note_access(warp_of(ctx), lane, site, address, n, if write { instrument::WRITE } else { 0 })
+        super::race::note_lane_access(
+            warp_of_ctx(ctx),
+            lane,
+            site,
+            address,
+            n,
+            if write { instrument::WRITE_BIT } else { 0 },
+        )
     };
-    if shadow().is_none() || !check::enabled().uses_shadow_memory() {
+    if shadow().is_none() || !check::enabled_checks().uses_shadow_memory() {
         return;
     }
-    let info = PIECE as u32 | if write { instrument::WRITE } else { 0 };
-    for at in (address..address + n).step_by(PIECE as usize) {
+    let info = MAX_CHECKED_PIECE as u32 | if write { instrument::WRITE_BIT } else { 0 };
+    for at in (address..address + n).step_by(MAX_CHECKED_PIECE as usize) {
         // SAFETY: passed on.
-        unsafe { access(ctx, 1 << lane, site, info, &[at; 32]) };
+        unsafe { check_lane_accesses(ctx, 1 << lane, site, info, &[at; 32]) };
     }
 }
 
@@ -129,19 +150,19 @@ pub(super) unsafe fn range(ctx: *mut WarpCtx, lane: usize, site: u32, address: u
 /// uninitialised reads being checked it is as good as any.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn fault_out_of_bounds(warp: *mut Warp, lane: usize, site: u32, address: u64, constant: bool) {
-    if check::enabled().memory {
+    if check::enabled_checks().memory {
         let what = if constant { "write to constant memory" } else { "illegal memory access" };
         // SAFETY: passed on.
-        unsafe { fault(warp, FaultKind::IllegalAddress, what, lane as u32, site, address) }
+        unsafe { fault_and_leave(warp, FaultKind::IllegalAddress, what, lane as u32, site, address) }
     }
 }
 
 /// Keeps a finding, and ends the launch when findings are fatal.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn record_finding(
     warp: *mut Warp,
     kind: FindingKind,
@@ -153,41 +174,41 @@ unsafe fn record_finding(
 ) {
     // SAFETY: passed on.
     unsafe {
-        let finding = report::finding(job_of(warp), &*warp, kind, what, lane as u32, site, address);
-        check::record(check::Finding { count, ..finding });
-        if check::enabled().fatal {
-            fault(warp, FaultKind::Trap, what, lane as u32, site, address);
+        let finding = report::lane_finding(job_of_warp(warp), &*warp, kind, what, lane as u32, site, address);
+        check::record_finding(check::Finding { count, ..finding });
+        if check::enabled_checks().fatal {
+            fault_and_leave(warp, FaultKind::Trap, what, lane as u32, site, address);
         }
     }
 }
 
 /// Lanes of a warp wait at different barriers.
-unsafe extern "C" fn diverged(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32) {
+unsafe extern "C" fn report_diverged_barrier(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32) {
     let (n, m, lane) = (here.count_ones(), elsewhere.count_ones(), here.trailing_zeros() as usize);
     let what = format!(
         "divergent barrier: {n} threads of a warp arrive at barrier {id} while {m} others wait at another place"
     );
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { record_finding(warp_of(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
+    unsafe { record_finding(warp_of_ctx(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
 }
 
 /// `finished` threads of warps that arrive at a barrier have ended before it.
-pub(in crate::exec) fn missing_threads(job: &Job<'_>, warp: &Warp, id: usize, finished: u32) {
+pub(in crate::exec) fn missing_threads(job: &GridJob<'_>, warp: &Warp, id: usize, finished: u32) {
     let what = format!(
         "divergent barrier: warps arrive at barrier {id} without {finished} of their threads, which have ended"
     );
-    check::record(report::finding(job, warp, FindingKind::Divergence, &what, u32::MAX, u32::MAX, 0));
+    check::record_finding(report::lane_finding(job, warp, FindingKind::Divergence, &what, u32::MAX, u32::MAX, 0));
 }
 
 /// A function takes `32 * pitch` bytes of local memory, of which each lane uses the first `used`;
 /// or gives them back, when `used` is 0.
-unsafe extern "C" fn local(start: u64, pitch: u32, used: u32) {
+unsafe extern "C" fn mark_local_frame(start: u64, pitch: u32, used: u32) {
     let Some(states) = shadow() else { return };
     let (start, pitch) = (start as usize, pitch as usize);
     if used == 0 {
-        return states.set(start, 32 * pitch, 0);
+        return states.set_state(start, 32 * pitch, 0);
     }
     for lane in 0..32 {
-        check::shadow::allocated(start + lane * pitch, used as usize, false);
+        check::shadow::note_allocated(start + lane * pitch, used as usize, false);
     }
 }

@@ -1,27 +1,27 @@
 //! `cudaGraphSetConditional` in device code.
 
-use super::{ensure_stack, fault, lanes_of, warp_of};
+use super::{ensure_stack, fault_and_leave, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
 use crate::graph::condition::Condition;
-use crate::jit::runtime::Lanes;
+use crate::jit::runtime::LaneValues;
 
 pub(super) unsafe extern "C" fn set_conditional(
     ctx: *mut WarpCtx,
     mask: u32,
     site: u32,
-    handles: *const Lanes,
-    values: *const Lanes,
+    handles: *const LaneValues,
+    values: *const LaneValues,
 ) {
     // SAFETY: compiled code passes its context and arrays of 32 lanes.
     unsafe {
-        ensure_stack(warp_of(ctx), site);
-        for lane in lanes_of(mask) {
+        ensure_stack(warp_of_ctx(ctx), site);
+        for lane in lane_indices(mask) {
             let (handle, value) = ((*handles)[lane], (*values)[lane] as u32);
-            let found = Condition::find(handle).map(|condition| condition.set(value)).is_some();
+            let found = Condition::find_condition(handle).map(|condition| condition.set_value(value)).is_some();
             if !found {
                 let what = "cudaGraphSetConditional of a condition that does not exist";
-                fault(warp_of(ctx), FaultKind::IllegalAddress, what, lane as u32, site, handle);
+                fault_and_leave(warp_of_ctx(ctx), FaultKind::IllegalAddress, what, lane as u32, site, handle);
             }
         }
     }

@@ -1,25 +1,25 @@
-//! `malloc` and `free` in device code.
+//! `device_malloc` and `device_free` in device code.
 //!
 //! Establishes: allocations are 16-byte aligned, live until freed (beyond the kernel), and never
 //! exceed `limits::malloc_heap` in all. When accesses are checked, freed memory is not used again.
-//! What `free` is given must come from `malloc`.
+//! What `device_free` is given must come from `device_malloc`.
 
-use super::{ensure_stack, fault, lanes_of, warp_of};
+use super::{ensure_stack, fault_and_leave, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::check::{self, shadow};
 use crate::exec::fault::FaultKind;
 use crate::exec::limits;
-use crate::jit::runtime::Lanes;
-use crate::memory::window::window;
+use crate::jit::runtime::LaneValues;
+use crate::memory::window::device_window;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const ALIGN: usize = 16;
+const MALLOC_ALIGNMENT: usize = 16;
 /// Freed allocations that are remembered, so that a report can name them.
 const MAX_FREED_HISTORY: usize = 256;
 
 #[derive(Debug, Default)]
-struct Heap {
+struct MallocHeap {
     /// Free ranges, start to length, never adjacent.
     free: BTreeMap<usize, usize>,
     /// Start to the bytes asked for and the bytes taken.
@@ -31,36 +31,36 @@ struct Heap {
     top: usize,
 }
 
-static HEAP: Mutex<Option<Heap>> = Mutex::new(None);
+static MALLOC_HEAP: Mutex<Option<MallocHeap>> = Mutex::new(None);
 
-fn lock() -> MutexGuard<'static, Option<Heap>> {
-    HEAP.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Option<MallocHeap>> {
+    MALLOC_HEAP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Forgets all allocations and gives their memory back: the context that owns them was destroyed.
-pub fn reset() {
+pub fn reset_heap() {
     let Some(heap) = lock().take() else { return };
-    let Ok(w) = window() else { return };
-    let start = w.malloc().start;
-    shadow::released(start, heap.top.saturating_sub(start));
+    let Ok(w) = device_window() else { return };
+    let start = w.malloc_area().start;
+    shadow::note_released(start, heap.top.saturating_sub(start));
     if heap.top > start {
         // SAFETY: no kernel of the context runs any more, and nothing else uses this area. Memory
         // that the system does not take back stays committed, which is harmless.
-        let _ = unsafe { w.decommit(start, heap.top - start) };
+        let _ = unsafe { w.decommit_pages(start, heap.top - start) };
     }
 }
 
-impl Heap {
-    fn allocate(&mut self, bytes: usize) -> Option<usize> {
-        let zone = if check::enabled().memory { ALIGN } else { 0 };
-        let len = bytes.max(1).checked_next_multiple_of(ALIGN)?.checked_add(zone)?;
+impl MallocHeap {
+    fn allocate_block(&mut self, bytes: usize) -> Option<usize> {
+        let zone = if check::enabled_checks().memory { MALLOC_ALIGNMENT } else { 0 };
+        let len = bytes.max(1).checked_next_multiple_of(MALLOC_ALIGNMENT)?.checked_add(zone)?;
         if self.used_bytes.checked_add(len)? > limits::malloc_heap() {
             return None;
         }
-        let start = self.take_free(len).or_else(|| self.grow(len))?;
+        let start = self.take_free(len).or_else(|| self.grow_heap(len))?;
         self.used.insert(start, (bytes, len));
         self.used_bytes += len;
-        shadow::allocated(start, bytes, false);
+        shadow::note_allocated(start, bytes, false);
         Some(start)
     }
 
@@ -73,27 +73,27 @@ impl Heap {
         Some(start)
     }
 
-    fn grow(&mut self, len: usize) -> Option<usize> {
-        let w = window().ok()?;
-        let area = w.malloc();
+    fn grow_heap(&mut self, len: usize) -> Option<usize> {
+        let w = device_window().ok()?;
+        let area = w.malloc_area();
         // The first one has something before it that belongs to nobody, too.
-        let start = self.top.max(area.start + ALIGN);
+        let start = self.top.max(area.start + MALLOC_ALIGNMENT);
         let end = start.checked_add(len).filter(|&e| e <= area.end())?;
-        w.commit(start, len).ok()?;
+        w.commit_pages(start, len).ok()?;
         self.top = end;
         Some(start)
     }
 
-    fn release(&mut self, start: usize) -> bool {
+    fn release_block(&mut self, start: usize) -> bool {
         let Some((size, len)) = self.used.remove(&start) else { return false };
         self.used_bytes -= len;
-        shadow::released(start, size);
+        shadow::note_released(start, size);
         self.freed.push_back((start, size));
         if self.freed.len() > MAX_FREED_HISTORY {
             self.freed.pop_front();
         }
         // Neither a use after the free nor an access of the next owner is to look like another thing.
-        if check::enabled().memory || check::enabled().race {
+        if check::enabled_checks().memory || check::enabled_checks().race {
             return true;
         }
         let (mut first, mut bytes) = (start, len);
@@ -113,7 +113,7 @@ impl Heap {
 
 /// The allocations on either side of an address (or that it lies in), as start, size and whether
 /// it has been freed.
-pub(crate) fn near(address: usize) -> Vec<(usize, usize, bool)> {
+pub(crate) fn allocations_near(address: usize) -> Vec<(usize, usize, bool)> {
     let guard = lock();
     let Some(heap) = guard.as_ref() else { return vec![] };
     let below = heap.used.range(..=address).next_back();
@@ -126,42 +126,42 @@ pub(crate) fn near(address: usize) -> Vec<(usize, usize, bool)> {
 }
 
 /// Bytes and number of the allocations that are in use.
-pub(crate) fn in_use() -> (usize, usize) {
+pub(crate) fn allocations_in_use() -> (usize, usize) {
     lock().as_ref().map_or((0, 0), |h| (h.used.values().map(|u| u.0).sum(), h.used.len()))
 }
 
-pub(super) unsafe extern "C" fn malloc(
+pub(super) unsafe extern "C" fn device_malloc(
     ctx: *mut WarpCtx,
     mask: u32,
     site: u32,
-    bytes: *const Lanes,
-    result: *mut Lanes,
+    bytes: *const LaneValues,
+    result: *mut LaneValues,
 ) {
     // SAFETY: compiled code passes its context and arrays of 32 lanes.
     unsafe {
-        ensure_stack(warp_of(ctx), site);
+        ensure_stack(warp_of_ctx(ctx), site);
         let mut heap = lock();
         let heap = heap.get_or_insert_default();
-        for lane in lanes_of(mask) {
+        for lane in lane_indices(mask) {
             let n = usize::try_from((*bytes)[lane]).unwrap_or(usize::MAX);
-            (*result)[lane] = heap.allocate(n).unwrap_or(0) as u64;
+            (*result)[lane] = heap.allocate_block(n).unwrap_or(0) as u64;
         }
     }
 }
 
-pub(super) unsafe extern "C" fn free(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const Lanes) {
+pub(super) unsafe extern "C" fn device_free(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const LaneValues) {
     // SAFETY: as above. The lock is released before a fault leaves the fiber.
     unsafe {
-        ensure_stack(warp_of(ctx), site);
-        for lane in lanes_of(mask) {
+        ensure_stack(warp_of_ctx(ctx), site);
+        for lane in lane_indices(mask) {
             let address = (*addresses)[lane];
             if address == 0 {
                 continue;
             }
-            let released = lock().get_or_insert_default().release(address as usize);
+            let released = lock().get_or_insert_default().release_block(address as usize);
             if !released {
                 let what = "free of a pointer that malloc did not return or that is free already";
-                fault(warp_of(ctx), FaultKind::IllegalAddress, what, lane as u32, site, address);
+                fault_and_leave(warp_of_ctx(ctx), FaultKind::IllegalAddress, what, lane as u32, site, address);
             }
         }
     }
@@ -173,15 +173,15 @@ mod tests {
 
     #[test]
     fn freed_memory_joins_and_is_used_again() {
-        let mut heap = Heap::default();
-        let a = heap.allocate(100).unwrap();
-        let b = heap.allocate(1).unwrap();
-        let c = heap.allocate(50).unwrap();
+        let mut heap = MallocHeap::default();
+        let a = heap.allocate_block(100).unwrap();
+        let b = heap.allocate_block(1).unwrap();
+        let c = heap.allocate_block(50).unwrap();
         assert!(a % 16 == 0 && b == a + 112 && c == b + 16);
-        assert!(heap.release(a) && heap.release(b) && !heap.release(b));
-        assert_eq!(heap.allocate(120), Some(a));
-        assert_eq!(heap.allocate(limits::malloc_heap()), None);
-        assert!(heap.release(a) && heap.release(c));
+        assert!(heap.release_block(a) && heap.release_block(b) && !heap.release_block(b));
+        assert_eq!(heap.allocate_block(120), Some(a));
+        assert_eq!(heap.allocate_block(limits::malloc_heap()), None);
+        assert!(heap.release_block(a) && heap.release_block(c));
         assert_eq!(heap.free.len(), 1);
         assert_eq!(heap.used_bytes, 0);
     }

@@ -1,40 +1,40 @@
 //! Memory accesses of matrix instructions: one call for the warp.
 
-use super::{check_one, fault, in_access, lanes_of, warp_of};
+use super::{check_lane_access, fault_and_leave, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::check;
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
-use crate::jit::instrument::WRITE;
-use crate::jit::runtime::{Lanes, MatrixTransfer, TRANSFER_HEAD};
-use crate::softmath::matrix::PLANE;
-use crate::softmath::matrix::transfer::{InMemory, transpose};
+use crate::jit::instrument::WRITE_BIT;
+use crate::jit::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEAD};
+use crate::softmath::matrix::PLANE_WORDS;
+use crate::softmath::matrix::transfer::{InMemory, transpose_8x8};
 
 /// Bytes of a row of eight halves.
 const ROW_BYTES: usize = 16;
 
-pub(super) unsafe extern "C" fn matrix(
+pub(super) unsafe extern "C" fn transfer_matrix(
     ctx: *mut WarpCtx,
     form: *const MatrixTransfer,
     site: u32,
     stride: u64,
     frame: *mut u8,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its context, a form that lives for ever, and a frame that
     // begins with 32 addresses, which planes enough for the form follow.
     unsafe {
-        let addresses = &*frame.cast::<Lanes>();
+        let addresses = &*frame.cast::<LaneValues>();
         let planes = frame.add(TRANSFER_HEAD).cast::<u32>();
         match &*form {
             MatrixTransfer::Wmma { role, layout, shape, ty, store } => {
                 let stride = (stride != u64::MAX).then_some(stride);
                 let memory = InMemory::new(*role, *shape, *ty, *layout, stride);
-                wmma(warp, site, &memory, *store, addresses[0], planes);
+                transfer_wmma(warp, site, &memory, *store, addresses[0], planes);
             }
             MatrixTransfer::Tiles { count, trans, store } => {
-                let planes = std::slice::from_raw_parts_mut(planes, count * PLANE);
-                tiles(warp, site, addresses, *trans, *store, planes);
+                let planes = std::slice::from_raw_parts_mut(planes, count * PLANE_WORDS);
+                transfer_tiles(warp, site, addresses, *trans, *store, planes);
             }
         }
     }
@@ -45,40 +45,47 @@ pub(super) unsafe extern "C" fn matrix(
 ///
 /// # Safety
 /// `warp` runs on this fiber, and the callers' frames own nothing.
-unsafe fn check_lane_accesses(warp: *mut Warp, mask: u32, site: u32, store: bool, bytes: usize, addresses: &Lanes) {
-    let info = bytes as u32 | if store { WRITE } else { 0 };
+unsafe fn check_lane_accesses(
+    warp: *mut Warp,
+    mask: u32,
+    site: u32,
+    store: bool,
+    bytes: usize,
+    addresses: &LaneValues,
+) {
+    let info = bytes as u32 | if store { WRITE_BIT } else { 0 };
     // SAFETY: by contract; a context is the start of its warp.
     unsafe {
-        if check::enabled().uses_shadow_memory() {
-            super::check::access(warp.cast(), mask, site, info, addresses);
+        if check::enabled_checks().uses_shadow_memory() {
+            super::check::check_lane_accesses(warp.cast(), mask, site, info, addresses);
         }
-        for lane in lanes_of(mask) {
-            super::race::note_access(warp, lane, site, addresses[lane], bytes as u64, info);
+        for lane in lane_indices(mask) {
+            super::race::note_lane_access(warp, lane, site, addresses[lane], bytes as u64, info);
         }
     }
 }
 
 /// # Safety
 /// `warp` runs on this fiber; there are planes enough for the fragment.
-unsafe fn wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, address: u64, planes: *mut u32) {
+unsafe fn transfer_wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, address: u64, planes: *mut u32) {
     let f = memory.fragment;
-    let words = f.registers() * PLANE * (f.ty.register_bits() / 32) as usize;
+    let words = f.registers_per_lane() * PLANE_WORDS * (f.ty.register_bits() / 32) as usize;
     // SAFETY: by contract; a fault in the accesses is caught, and nothing here owns anything.
     unsafe {
         let planes = std::slice::from_raw_parts_mut(planes, words);
-        check_one(warp, 0, site, address, usize::try_from(memory.bytes()).unwrap_or(usize::MAX >> 8));
-        if check::enabled().instruments_accesses() {
+        check_lane_access(warp, 0, site, address, usize::try_from(memory.span_bytes()).unwrap_or(usize::MAX >> 8));
+        if check::enabled_checks().instruments_accesses() {
             memory.for_each_part(|at, bytes| {
                 check_lane_accesses(warp, 1, site, store, bytes, &[address.wrapping_add(at as u64); 32])
             });
         }
         (*warp).access_write = store;
         (*warp).access_lane = 0;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             if store {
-                memory.store(address as *mut u8, planes);
+                memory.store_fragment(address as *mut u8, planes);
             } else {
-                memory.load(address as *const u8, planes);
+                memory.load_fragment(address as *const u8, planes);
             }
         });
     }
@@ -88,25 +95,39 @@ unsafe fn wmma(warp: *mut Warp, site: u32, memory: &InMemory, store: bool, addre
 ///
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, store: bool, planes: &mut [u32]) {
-    let rows = planes.len() / PLANE * 8;
+unsafe fn transfer_tiles(
+    warp: *mut Warp,
+    site: u32,
+    addresses: &LaneValues,
+    trans: bool,
+    store: bool,
+    planes: &mut [u32],
+) {
+    let rows = planes.len() / PLANE_WORDS * 8;
     // SAFETY: by contract; see above.
     unsafe {
         for (lane, &address) in addresses.iter().enumerate().take(rows) {
             if !address.is_multiple_of(ROW_BYTES as u64) {
-                fault(warp, FaultKind::MisalignedAddress, "misaligned memory access", lane as u32, site, address);
+                fault_and_leave(
+                    warp,
+                    FaultKind::MisalignedAddress,
+                    "misaligned memory access",
+                    lane as u32,
+                    site,
+                    address,
+                );
             }
-            check_one(warp, lane, site, address, ROW_BYTES);
+            check_lane_access(warp, lane, site, address, ROW_BYTES);
         }
-        if check::enabled().instruments_accesses() {
+        if check::enabled_checks().instruments_accesses() {
             let mask = u32::MAX >> (32 - rows);
             check_lane_accesses(warp, mask, site, store, ROW_BYTES, addresses);
         }
         if store && trans {
-            planes.chunks_exact_mut(PLANE).for_each(transpose);
+            planes.chunks_exact_mut(PLANE_WORDS).for_each(transpose_8x8);
         }
         (*warp).access_write = store;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             for (lane, words) in planes.chunks_exact_mut(4).enumerate() {
                 (&raw mut (*warp).access_lane).write_volatile(lane as u32);
                 let (here, there) = (words.as_mut_ptr().cast::<u8>(), addresses[lane] as *mut u8);
@@ -115,7 +136,7 @@ unsafe fn tiles(warp: *mut Warp, site: u32, addresses: &Lanes, trans: bool, stor
             }
         });
         if !store && trans {
-            planes.chunks_exact_mut(PLANE).for_each(transpose);
+            planes.chunks_exact_mut(PLANE_WORDS).for_each(transpose_8x8);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! `mbarrier` objects in the shared memory of the running block, lane after lane.
+//! `run_mbarrier_op` objects in the shared memory of the running block, lane after lane.
 //!
 //! The warps of a block run on one thread, so plain accesses do. `cp.async` copies at once, so an
 //! arrival that waits for earlier copies is one now.
 
 use super::super::fiber::Warp;
 use super::super::mbarrier::{Mbarrier, MbarrierError};
-use super::{control, fault, in_access, lanes_of, warp_of};
+use super::{fault_and_leave, lane_indices, traps_and_waits, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
 use crate::jit::runtime::{AtomicLanes, MbarrierCode};
@@ -16,11 +16,11 @@ use rtcg_ptx::ast::MbarrierOp;
 /// arrive, which they can only once it has returned.
 const MAX_TRY_WAIT_YIELDS: u32 = 3;
 
-/// Changes the object at an address that [`check`] has checked; what it was before.
+/// Changes the object at an address that [`check_object_address`] has checked; what it was before.
 ///
 /// # Safety
 /// The warp runs on this fiber; the address is good or faults.
-unsafe fn update(
+unsafe fn update_object(
     warp: *mut Warp,
     site: u32,
     lane: usize,
@@ -32,7 +32,7 @@ unsafe fn update(
     let (old, wrong) = unsafe {
         (*warp).access_lane = lane as u32;
         (*warp).access_write = true;
-        in_access(warp, site, || {
+        with_fault_site(warp, site, || {
             let old = at.read_volatile();
             let mut object = Mbarrier::unpack(old);
             let result = f(&mut object);
@@ -44,7 +44,7 @@ unsafe fn update(
     };
     if let Some(wrong) = wrong {
         // SAFETY: as above.
-        unsafe { fault(warp, FaultKind::Trap, wrong.text(), lane as u32, site, address) };
+        unsafe { fault_and_leave(warp, FaultKind::Trap, wrong.message(), lane as u32, site, address) };
     }
     old
 }
@@ -52,17 +52,17 @@ unsafe fn update(
 /// Ends the launch unless an object of the running block may lie at `address`.
 ///
 /// # Safety
-/// As [`fault`].
-pub(super) unsafe fn check(ctx: *mut WarpCtx, site: u32, lane: usize, address: u64) {
+/// As [`fault_and_leave`].
+pub(super) unsafe fn check_object_address(ctx: *mut WarpCtx, site: u32, lane: usize, address: u64) {
     // SAFETY: passed on.
     unsafe {
-        let warp = warp_of(ctx);
+        let warp = warp_of_ctx(ctx);
         if !address.is_multiple_of(8) {
-            fault(warp, FaultKind::MisalignedAddress, "misaligned mbarrier", lane as u32, site, address);
+            fault_and_leave(warp, FaultKind::MisalignedAddress, "misaligned mbarrier", lane as u32, site, address);
         }
         if (address as usize).wrapping_sub((*ctx).shared as usize) >= SHARED_SPAN {
             let what = "an mbarrier lies outside the shared memory of its block";
-            fault(warp, FaultKind::IllegalAddress, what, lane as u32, site, address);
+            fault_and_leave(warp, FaultKind::IllegalAddress, what, lane as u32, site, address);
         }
     }
 }
@@ -70,35 +70,41 @@ pub(super) unsafe fn check(ctx: *mut WarpCtx, site: u32, lane: usize, address: u
 /// Counts `n` bytes at the object of `lane`, after a copy.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 pub(super) unsafe fn complete_bytes(ctx: *mut WarpCtx, site: u32, lane: usize, address: u64, n: u32) {
     // SAFETY: passed on.
     unsafe {
-        check(ctx, site, lane, address);
-        update(warp_of(ctx), site, lane, address, |b| b.complete_bytes(n));
+        check_object_address(ctx, site, lane, address);
+        update_object(warp_of_ctx(ctx), site, lane, address, |b| b.complete_bytes(n));
     }
 }
 
-pub(super) unsafe extern "C" fn mbarrier(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes) {
+pub(super) unsafe extern "C" fn run_mbarrier_op(
+    ctx: *mut WarpCtx,
+    code: u32,
+    mask: u32,
+    site: u32,
+    lanes: *mut AtomicLanes,
+) {
     let code = MbarrierCode::decode(code);
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let lanes = unsafe { &mut *lanes };
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: as above.
-        unsafe { check(ctx, site, lane, lanes.address[lane]) };
+        unsafe { check_object_address(ctx, site, lane, lanes.address[lane]) };
     }
     if let MbarrierOp::Wait { may_block, parity } = code.op {
         for attempt in 0.. {
             // SAFETY: as above.
-            let all = unsafe { test(ctx, mask, site, lanes, parity) };
+            let all = unsafe { test_wait_lanes(ctx, mask, site, lanes, parity) };
             if all || !may_block || attempt == MAX_TRY_WAIT_YIELDS || mask == 0 {
                 return;
             }
             // SAFETY: as above.
-            unsafe { control::switch(ctx) };
+            unsafe { traps_and_waits::yield_or_leave(ctx) };
         }
     }
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         let b = lanes.b[lane] as u32;
         // SAFETY: as above.
         unsafe { lanes.result[lane] = arrive_lane(ctx, code.op, site, lane, lanes.address[lane], b) };
@@ -108,12 +114,13 @@ pub(super) unsafe extern "C" fn mbarrier(ctx: *mut WarpCtx, code: u32, mask: u32
 /// Whether the phase has ended, for each lane; true if for all.
 ///
 /// # Safety
-/// As [`update`].
-unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes, parity: bool) -> bool {
+/// As [`update_object`].
+unsafe fn test_wait_lanes(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes, parity: bool) -> bool {
     let (mut all, mut any) = (true, false);
-    for lane in lanes_of(mask) {
+    for lane in lane_indices(mask) {
         // SAFETY: passed on.
-        let now = Mbarrier::unpack(unsafe { update(warp_of(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
+        let now =
+            Mbarrier::unpack(unsafe { update_object(warp_of_ctx(ctx), site, lane, lanes.address[lane], |_| Ok(())) });
         let b = lanes.b[lane];
         let done = if parity { now.parity_phase_has_ended(b as u32) } else { now.phase_has_ended(b) };
         lanes.result[lane] = u64::from(done);
@@ -130,7 +137,7 @@ unsafe fn test(ctx: *mut WarpCtx, mask: u32, site: u32, lanes: &mut AtomicLanes,
 /// One lane's operation, waits aside; the state it returns.
 ///
 /// # Safety
-/// As [`update`].
+/// As [`update_object`].
 unsafe fn arrive_lane(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize, address: u64, b: u32) -> u64 {
     let change = |object: &mut Mbarrier| match op {
         MbarrierOp::Init => Mbarrier::new(b).map(|new| *object = new),
@@ -140,13 +147,13 @@ unsafe fn arrive_lane(ctx: *mut WarpCtx, op: MbarrierOp, site: u32, lane: usize,
         }
         MbarrierOp::ExpectTx => object.expect_bytes(b),
         MbarrierOp::CompleteTx => object.complete_bytes(b),
-        MbarrierOp::Arrive { drop, no_complete: false } => object.arrive(b, drop),
+        MbarrierOp::Arrive { drop, no_complete: false } => object.arrive_counted(b, drop),
         MbarrierOp::Arrive { drop, no_complete: true } => object.arrive_no_complete(b, drop),
-        MbarrierOp::ArriveExpectTx { drop } => object.expect_bytes(b).and_then(|()| object.arrive(1, drop)),
-        MbarrierOp::CopiesArrive { noinc: true } => object.arrive(1, false),
+        MbarrierOp::ArriveExpectTx { drop } => object.expect_bytes(b).and_then(|()| object.arrive_counted(1, drop)),
+        MbarrierOp::CopiesArrive { noinc: true } => object.arrive_counted(1, false),
         // The arrival is one more than expected, and comes at once.
         MbarrierOp::CopiesArrive { noinc: false } | MbarrierOp::Wait { .. } => Ok(()),
     };
     // SAFETY: passed on.
-    unsafe { update(warp_of(ctx), site, lane, address, change) }
+    unsafe { update_object(warp_of_ctx(ctx), site, lane, address, change) }
 }

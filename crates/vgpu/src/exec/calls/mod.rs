@@ -1,6 +1,6 @@
 //! The functions that compiled code calls.
 //!
-//! Establishes: [`RUNTIME`], the table for the JIT. All of them run on the warp's fiber; one that
+//! Establishes: [`RUNTIME_CALLS`], the table for the JIT. All of them run on the warp's fiber; one that
 //! ends the launch never returns, so it owns nothing at that point. None may panic: they are
 //! called through frames that cannot be unwound.
 
@@ -11,66 +11,66 @@ mod bulk;
 mod chaos;
 mod check;
 mod condition;
-mod control;
 mod device_malloc;
 mod matrix;
 mod mbarrier;
 pub mod printf;
 mod race;
 mod texture;
+mod traps_and_waits;
 
 use super::fault::FaultKind;
 use super::fiber::Warp;
-use super::job::Job;
+use super::job::GridJob;
 use super::{host_ranges, report};
 use crate::abi::{WARP_LANES, WarpCtx};
-use crate::jit::runtime::{Lanes, RuntimeCalls};
-use crate::memory::window::window;
+use crate::jit::runtime::{LaneValues, RuntimeCalls};
+use crate::memory::window::device_window;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-pub(crate) use check::instrument;
+pub(crate) use check::instrumentation_for;
 pub(in crate::exec) use check::missing_threads;
-pub(crate) use control::{arrive_all, barrier};
-pub use device_malloc::reset as reset_device_malloc;
-pub(crate) use device_malloc::{in_use as device_memory_in_use, near as device_allocations};
+pub use device_malloc::reset_heap as reset_device_malloc;
+pub(crate) use device_malloc::{allocations_in_use as device_memory_in_use, allocations_near as device_allocations};
+pub(crate) use traps_and_waits::{arrive_all, barrier_call};
 
 /// What runtime functions need of the fiber's stack.
 const STACK_NEED: usize = 32 << 10;
 
 /// The runtime's entry points.
-pub static RUNTIME: RuntimeCalls = RuntimeCalls {
-    trap: control::trap,
-    cancelled: control::cancelled,
-    compile_failed: control::compile_failed,
-    yield_now: control::yield_now,
-    barrier: crate::arch::barrier,
+pub static RUNTIME_CALLS: RuntimeCalls = RuntimeCalls {
+    trap: traps_and_waits::report_trap,
+    cancelled: traps_and_waits::leave_cancelled,
+    compile_failed: traps_and_waits::compile_failed,
+    yield_now: traps_and_waits::yield_now,
+    barrier: crate::arch::barrier_trampoline,
     barrier_all: crate::arch::barrier_all,
-    atomic: atomics::atomic,
+    atomic: atomics::run_atomic,
     atomic_128: atomics_128::atomic_128,
-    mbarrier: mbarrier::mbarrier,
+    mbarrier: mbarrier::run_mbarrier_op,
     bulk_copy: bulk::bulk_copy,
     check_addresses,
     copy_active_lanes: active_lanes::copy_active_lanes,
     vprintf: printf::vprintf,
-    malloc: device_malloc::malloc,
-    free: device_malloc::free,
+    malloc: device_malloc::device_malloc,
+    free: device_malloc::device_free,
     set_conditional: condition::set_conditional,
     assertfail: printf::assertfail,
-    clock64: control::clock64,
-    globaltimer: control::globaltimer,
-    nanosleep: control::nanosleep,
-    texture: texture::texture,
-    matrix: matrix::matrix,
+    clock64: traps_and_waits::read_clock64,
+    globaltimer: traps_and_waits::read_globaltimer,
+    nanosleep: traps_and_waits::nanosleep_call,
+    texture: texture::run_texture,
+    matrix: matrix::transfer_matrix,
 };
 
 /// The warp of a context, by the invariant of [`Warp`].
-fn warp_of(ctx: *mut WarpCtx) -> *mut Warp {
+fn warp_of_ctx(ctx: *mut WarpCtx) -> *mut Warp {
     ctx.cast()
 }
 
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn job_of<'a>(warp: *mut Warp) -> &'a Job<'static> {
+unsafe fn job_of_warp<'a>(warp: *mut Warp) -> &'a GridJob<'static> {
     // SAFETY: the job outlives its fibers.
     unsafe { &*(*warp).job }
 }
@@ -79,32 +79,32 @@ unsafe fn job_of<'a>(warp: *mut Warp) -> &'a Job<'static> {
 ///
 /// # Safety
 /// `warp` runs on this fiber; the callers' frames own nothing.
-unsafe fn fault(warp: *mut Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> ! {
+unsafe fn fault_and_leave(warp: *mut Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> ! {
     // SAFETY: passed on. `fail` drops everything it makes before the fiber is left.
     unsafe {
-        let job = job_of(warp);
-        job.fail(report::of_trap(job, &*warp, kind, what, lane, site, address));
-        (*warp).die()
+        let job = job_of_warp(warp);
+        job.fail_with_fault(report::trap_fault(job, &*warp, kind, what, lane, site, address));
+        (*warp).leave_fiber()
     }
 }
 
 /// Ends the launch with a stack overflow when little of the stack is left, before a lock is taken.
 ///
 /// # Safety
-/// As [`fault`].
+/// As [`fault_and_leave`].
 unsafe fn ensure_stack(warp: *mut Warp, site: u32) {
     let here = 0_u8;
     // SAFETY: passed on.
     unsafe {
         if (&raw const here as usize) < (*warp).stack_bottom + STACK_NEED {
             let what = "the stack is exhausted (too deep a recursion)";
-            fault(warp, FaultKind::StackOverflow, what, u32::MAX, site, 0);
+            fault_and_leave(warp, FaultKind::StackOverflow, what, u32::MAX, site, 0);
         }
     }
 }
 
 /// The lanes of a mask, ascending.
-fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+fn lane_indices(mask: u32) -> impl Iterator<Item = usize> {
     (0..WARP_LANES).filter(move |&l| mask & (1 << l) != 0)
 }
 
@@ -113,7 +113,7 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 /// # Safety
 /// `warp` runs on this fiber; `f` and the callers' frames own nothing and hold no lock.
 #[inline]
-unsafe fn in_access<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
+unsafe fn with_fault_site<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
     // SAFETY: the warp is ours; the fences keep the accesses between the two stores, as seen by
     // the signal handler on this thread.
     unsafe {
@@ -130,19 +130,27 @@ unsafe fn in_access<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) -> R {
 /// Traps unless `[address, address + bytes)` may be accessed as far as the window can tell.
 ///
 /// # Safety
-/// As [`fault`].
-unsafe fn check_one(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: usize) {
+/// As [`fault_and_leave`].
+unsafe fn check_lane_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: usize) {
     let a = address as usize;
-    let inside = window().is_ok_and(|w| w.contains(a) && w.contains(a + (bytes - 1)));
-    if !inside && !host_ranges::contains(a, bytes) {
+    let inside = device_window().is_ok_and(|w| w.contains(a) && w.contains(a + (bytes - 1)));
+    if !inside && !host_ranges::is_registered_range(a, bytes) {
         // SAFETY: passed on.
-        unsafe { fault(warp, FaultKind::IllegalAddress, "illegal memory access", lane as u32, site, address) };
+        unsafe {
+            fault_and_leave(warp, FaultKind::IllegalAddress, "illegal memory access", lane as u32, site, address)
+        };
     }
 }
 
-unsafe extern "C" fn check_addresses(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const Lanes) {
-    for lane in lanes_of(mask) {
+unsafe extern "C" fn check_addresses(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    site: u32,
+    bytes: u32,
+    addresses: *const LaneValues,
+) {
+    for lane in lane_indices(mask) {
         // SAFETY: compiled code passes its context and 32 addresses.
-        unsafe { check_one(warp_of(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
+        unsafe { check_lane_access(warp_of_ctx(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
     }
 }

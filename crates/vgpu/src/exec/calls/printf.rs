@@ -1,20 +1,20 @@
 //! `printf` and `assert` in device code.
 //!
-//! Establishes: the output of one call is one piece, in a queue that [`flush`] writes to the
+//! Establishes: the output of one call is one piece, in a queue that [`flush_output`] writes to the
 //! process's standard output; so calls of different threads never mix within a line. Formatting
 //! follows C because the C library does it, one conversion at a time.
 
 use super::super::fiber::Warp;
-use super::{check_one, ensure_stack, in_access, job_of, lanes_of, warp_of};
+use super::{check_lane_access, ensure_stack, job_of_warp, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
 use crate::exec::fault::FaultKind;
 use crate::exec::{limits, report};
-use crate::jit::runtime::{AssertArgs, Lanes};
+use crate::jit::runtime::{AssertArgs, LaneValues};
 use std::ffi::{c_char, c_int};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-static QUEUE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static PENDING_OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// The longest string argument that is printed.
 const MAX_STRING: usize = 64 << 10;
 
@@ -25,8 +25,8 @@ unsafe extern "C" {
 
 /// Writes everything that kernels have printed so far to standard output. Called wherever CUDA
 /// does it: at synchronisation of a context, stream or event, and before a context goes.
-pub fn flush() {
-    let mut queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn flush_output() {
+    let mut queue = PENDING_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     if queue.is_empty() {
         return;
     }
@@ -38,13 +38,13 @@ pub fn flush() {
     queue.clear();
 }
 
-fn enqueue(piece: &[u8]) {
-    let mut queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
+fn enqueue_output(piece: &[u8]) {
+    let mut queue = PENDING_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     queue.extend_from_slice(piece);
     let full = queue.len() > limits::printf_fifo();
     drop(queue);
     if full {
-        flush();
+        flush_output();
     }
 }
 
@@ -52,16 +52,16 @@ pub(super) unsafe extern "C" fn vprintf(
     ctx: *mut WarpCtx,
     mask: u32,
     site: u32,
-    format: *const Lanes,
-    arguments: *const Lanes,
-    result: *mut Lanes,
+    format: *const LaneValues,
+    arguments: *const LaneValues,
+    result: *mut LaneValues,
 ) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and arrays of 32 lanes.
     unsafe {
         ensure_stack(warp, site);
-        for lane in lanes_of(mask) {
-            let reader = Reader { warp, site, lane };
+        for lane in lane_indices(mask) {
+            let reader = DeviceReader { warp, site, lane };
             let n = print_one(&reader, (*format)[lane], (*arguments)[lane]);
             (*result)[lane] = u64::from(n as u32);
         }
@@ -69,13 +69,13 @@ pub(super) unsafe extern "C" fn vprintf(
 }
 
 /// Reads device memory on behalf of one lane.
-struct Reader {
+struct DeviceReader {
     warp: *mut Warp,
     site: u32,
     lane: usize,
 }
 
-impl Reader {
+impl DeviceReader {
     /// Bytes of the C string at `address`, without the NUL. The fiber ends here if it is not readable.
     ///
     /// # Safety
@@ -89,9 +89,9 @@ impl Reader {
             while n < MAX_STRING {
                 let at = address.wrapping_add(n as u64);
                 if n == 0 || at.is_multiple_of(4096) {
-                    check_one(self.warp, self.lane, self.site, at, 1);
+                    check_lane_access(self.warp, self.lane, self.site, at, 1);
                 }
-                let byte = in_access(self.warp, self.site, || (at as *const u8).read_volatile());
+                let byte = with_fault_site(self.warp, self.site, || (at as *const u8).read_volatile());
                 if byte == 0 {
                     break;
                 }
@@ -104,13 +104,13 @@ impl Reader {
     /// An integer of `bytes` bytes in the argument buffer.
     ///
     /// # Safety
-    /// As [`Reader::string_len`].
-    unsafe fn word(&self, address: u64, bytes: u64) -> u64 {
+    /// As [`DeviceReader::string_len`].
+    unsafe fn argument_word(&self, address: u64, bytes: u64) -> u64 {
         // SAFETY: checked; the buffer is aligned by the compiler, and a read of bytes needs none.
         unsafe {
             (*self.warp).access_lane = self.lane as u32;
-            check_one(self.warp, self.lane, self.site, address, bytes as usize);
-            in_access(self.warp, self.site, || match bytes {
+            check_lane_access(self.warp, self.lane, self.site, address, bytes as usize);
+            with_fault_site(self.warp, self.site, || match bytes {
                 4 => u64::from((address as *const u32).read_unaligned()),
                 _ => (address as *const u64).read_unaligned(),
             })
@@ -120,7 +120,7 @@ impl Reader {
 
 /// A conversion of a format string.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Conversion {
+struct FormatConversion {
     flags: [u8; 5],
     n_flags: usize,
     width: Option<i32>,
@@ -136,8 +136,8 @@ struct Conversion {
 }
 
 /// Parses the conversion at the start of `s` (which begins with `%`).
-fn parse(s: &[u8]) -> Option<Conversion> {
-    let mut c = Conversion { bytes: 4, ..Default::default() };
+fn parse_conversion(s: &[u8]) -> Option<FormatConversion> {
+    let mut c = FormatConversion { bytes: 4, ..Default::default() };
     let mut i = 1;
     while let Some(&f) = s.get(i).filter(|f| b"-+ #0".contains(f)) {
         if !c.flags.contains(&f) {
@@ -146,10 +146,10 @@ fn parse(s: &[u8]) -> Option<Conversion> {
         }
         i += 1;
     }
-    (c.width, c.width_arg) = number(s, &mut i);
+    (c.width, c.width_arg) = parse_number(s, &mut i);
     if s.get(i) == Some(&b'.') {
         i += 1;
-        (c.precision, c.precision_arg) = number(s, &mut i);
+        (c.precision, c.precision_arg) = parse_number(s, &mut i);
         if !c.precision_arg {
             c.precision = Some(c.precision.unwrap_or(0));
         }
@@ -169,7 +169,7 @@ fn parse(s: &[u8]) -> Option<Conversion> {
     Some(c)
 }
 
-fn number(s: &[u8], i: &mut usize) -> (Option<i32>, bool) {
+fn parse_number(s: &[u8], i: &mut usize) -> (Option<i32>, bool) {
     if s.get(*i) == Some(&b'*') {
         *i += 1;
         return (None, true);
@@ -183,18 +183,18 @@ fn number(s: &[u8], i: &mut usize) -> (Option<i32>, bool) {
 }
 
 /// Walks a packed argument buffer: every argument at a multiple of its size.
-struct Arguments {
+struct ArgumentReader {
     next: u64,
     n: i32,
 }
 
-impl Arguments {
+impl ArgumentReader {
     /// # Safety
-    /// As [`Reader::string_len`].
-    unsafe fn take(&mut self, reader: &Reader, bytes: u64) -> u64 {
+    /// As [`DeviceReader::string_len`].
+    unsafe fn next_argument(&mut self, reader: &DeviceReader, bytes: u64) -> u64 {
         self.next = self.next.wrapping_add(bytes - 1) & !(bytes - 1);
         // SAFETY: passed on.
-        let value = unsafe { reader.word(self.next, bytes) };
+        let value = unsafe { reader.argument_word(self.next, bytes) };
         self.next += bytes;
         self.n += 1;
         value
@@ -204,18 +204,22 @@ impl Arguments {
 /// A conversion with its width, precision and value filled in. For strings the value is the
 /// address and `text` the length.
 struct FormattedConversion {
-    conversion: Conversion,
+    conversion: FormatConversion,
     value: u64,
     text: usize,
 }
 
 /// # Safety
-/// As [`Reader::string_len`].
-unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> FormattedConversion {
+/// As [`DeviceReader::string_len`].
+unsafe fn read_conversion_arguments(
+    reader: &DeviceReader,
+    mut c: FormatConversion,
+    args: &mut ArgumentReader,
+) -> FormattedConversion {
     // SAFETY: passed on.
     unsafe {
         if c.width_arg {
-            let w = args.take(reader, 4) as i32;
+            let w = args.next_argument(reader, 4) as i32;
             if w < 0 && !c.flags.contains(&b'-') && c.n_flags < 5 {
                 c.flags[c.n_flags] = b'-';
                 c.n_flags += 1;
@@ -223,14 +227,14 @@ unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> Form
             c.width = Some(w.saturating_abs().min(1 << 20));
         }
         if c.precision_arg {
-            c.precision = Some(args.take(reader, 4) as i32).filter(|&p| p >= 0).map(|p| p.min(1 << 20));
+            c.precision = Some(args.next_argument(reader, 4) as i32).filter(|&p| p >= 0).map(|p| p.min(1 << 20));
         }
         let bytes = match c.kind {
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' if c.bytes < 8 => 4,
             b'%' => return FormattedConversion { conversion: c, value: 0, text: 0 },
             _ => 8,
         };
-        let value = args.take(reader, bytes);
+        let value = args.next_argument(reader, bytes);
         let text = if c.kind == b's' && value != 0 { reader.string_len(value) } else { 0 };
         FormattedConversion { conversion: c, value, text }
     }
@@ -239,8 +243,8 @@ unsafe fn fill(reader: &Reader, mut c: Conversion, args: &mut Arguments) -> Form
 /// Formats one call and queues its output; what `printf` returns.
 ///
 /// # Safety
-/// As [`Reader::string_len`].
-unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
+/// As [`DeviceReader::string_len`].
+unsafe fn print_one(reader: &DeviceReader, format: u64, arguments: u64) -> i32 {
     if format == 0 {
         return -1;
     }
@@ -256,9 +260,9 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
             text,
             arguments,
             &mut |plain| out.borrow_mut().extend_from_slice(plain),
-            &mut |filled| append(&mut out.borrow_mut(), filled),
+            &mut |filled| append_conversion(&mut out.borrow_mut(), filled),
         );
-        enqueue(&out.into_inner());
+        enqueue_output(&out.into_inner());
         n
     }
 }
@@ -266,24 +270,24 @@ unsafe fn print_one(reader: &Reader, format: u64, arguments: u64) -> i32 {
 /// Calls `plain` for literal text and `converted` for each conversion; the number of arguments.
 ///
 /// # Safety
-/// As [`Reader::string_len`].
+/// As [`DeviceReader::string_len`].
 unsafe fn parse_format(
-    reader: &Reader,
+    reader: &DeviceReader,
     text: &[u8],
     arguments: u64,
     plain: &mut dyn FnMut(&[u8]),
     converted: &mut dyn FnMut(&FormattedConversion),
 ) -> i32 {
-    let mut args = Arguments { next: arguments, n: 0 };
+    let mut args = ArgumentReader { next: arguments, n: 0 };
     let mut rest = text;
     while let Some(at) = rest.iter().position(|&b| b == b'%') {
         plain(&rest[..at]);
         rest = &rest[at..];
-        let Some(c) = parse(rest) else { break };
+        let Some(c) = parse_conversion(rest) else { break };
         let known = b"diuoxXcsfFeEgGaAp%n".contains(&c.kind);
         if known {
             // SAFETY: passed on.
-            let filled = unsafe { fill(reader, c, &mut args) };
+            let filled = unsafe { read_conversion_arguments(reader, c, &mut args) };
             converted(&filled);
         } else {
             plain(&rest[..c.len]);
@@ -295,7 +299,7 @@ unsafe fn parse_format(
 }
 
 /// Appends one conversion as C formats it.
-fn append(out: &mut Vec<u8>, f: &FormattedConversion) {
+fn append_conversion(out: &mut Vec<u8>, f: &FormattedConversion) {
     let c = &f.conversion;
     match c.kind {
         b'%' => out.push(b'%'),
@@ -304,17 +308,19 @@ fn append(out: &mut Vec<u8>, f: &FormattedConversion) {
             let text: &[u8] = if f.value == 0 {
                 b"(null)"
             } else {
-                // SAFETY: `fill` has read these bytes, and modules and buffers are not freed while
+                // SAFETY: `read_conversion_arguments` has read these bytes, and modules and buffers are not freed while
                 // their kernel runs.
                 unsafe { std::slice::from_raw_parts(f.value as *const u8, f.text) }
             };
             append_text(out, c, text);
         }
-        b'c' => append_text(out, &Conversion { precision: None, ..*c }, &[f.value as u8]),
-        b'd' | b'i' => append_c(out, c, b"ll", Value::Int(sign_extend(f.value, c.bytes))),
-        b'u' | b'o' | b'x' | b'X' => append_c(out, c, b"ll", Value::Int(truncate(f.value, c.bytes) as i64)),
-        b'p' => append_c(out, c, b"", Value::Pointer(f.value as usize)),
-        _ => append_c(out, c, b"", Value::Float(f64::from_bits(f.value))),
+        b'c' => append_text(out, &FormatConversion { precision: None, ..*c }, &[f.value as u8]),
+        b'd' | b'i' => append_c(out, c, b"ll", ArgumentValue::Int(sign_extend(f.value, c.bytes))),
+        b'u' | b'o' | b'x' | b'X' => {
+            append_c(out, c, b"ll", ArgumentValue::Int(truncate_to_bytes(f.value, c.bytes) as i64))
+        }
+        b'p' => append_c(out, c, b"", ArgumentValue::Pointer(f.value as usize)),
+        _ => append_c(out, c, b"", ArgumentValue::Float(f64::from_bits(f.value))),
     }
 }
 
@@ -323,12 +329,12 @@ fn sign_extend(value: u64, bytes: u64) -> i64 {
     ((value << unused) as i64) >> unused
 }
 
-fn truncate(value: u64, bytes: u64) -> u64 {
+fn truncate_to_bytes(value: u64, bytes: u64) -> u64 {
     let unused = 64 - 8 * bytes as u32;
     value << unused >> unused
 }
 
-fn append_text(out: &mut Vec<u8>, c: &Conversion, text: &[u8]) {
+fn append_text(out: &mut Vec<u8>, c: &FormatConversion, text: &[u8]) {
     let text = &text[..text.len().min(c.precision.map_or(usize::MAX, |p| p as usize))];
     let pad = (c.width.unwrap_or(0) as usize).saturating_sub(text.len());
     let left = c.flags.contains(&b'-');
@@ -341,14 +347,14 @@ fn append_text(out: &mut Vec<u8>, c: &Conversion, text: &[u8]) {
     }
 }
 
-enum Value {
+enum ArgumentValue {
     Int(i64),
     Float(f64),
     Pointer(usize),
 }
 
 /// Lets the C library format one value.
-fn append_c(out: &mut Vec<u8>, c: &Conversion, length: &[u8], value: Value) {
+fn append_c(out: &mut Vec<u8>, c: &FormatConversion, length: &[u8], value: ArgumentValue) {
     let mut spec = vec![b'%'];
     spec.extend_from_slice(&c.flags[..c.n_flags]);
     // Writing to a vector cannot fail.
@@ -365,9 +371,9 @@ fn append_c(out: &mut Vec<u8>, c: &Conversion, length: &[u8], value: Value) {
         // SAFETY: `spec` is NUL-terminated and has one conversion of the type of the argument.
         unsafe {
             match value {
-                Value::Int(v) => libc::snprintf(to, n, spec, v),
-                Value::Float(v) => libc::snprintf(to, n, spec, v),
-                Value::Pointer(v) => libc::snprintf(to, n, spec, v as *const u8),
+                ArgumentValue::Int(v) => libc::snprintf(to, n, spec, v),
+                ArgumentValue::Float(v) => libc::snprintf(to, n, spec, v),
+                ArgumentValue::Pointer(v) => libc::snprintf(to, n, spec, v as *const u8),
             }
         }
     };
@@ -381,22 +387,22 @@ fn append_c(out: &mut Vec<u8>, c: &Conversion, length: &[u8], value: Value) {
 }
 
 pub(super) unsafe extern "C" fn assertfail(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> ! {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and arguments. Everything that owns memory is
     // gone when `report_assert` returns.
     unsafe {
         ensure_stack(warp, site);
-        let reader = Reader { warp, site, lane: (*args).lane as usize % 32 };
+        let reader = DeviceReader { warp, site, lane: (*args).lane as usize % 32 };
         let texts = [(*args).message, (*args).file, (*args).function]
             .map(|a| (a, if a == 0 { 0 } else { reader.string_len(a) }));
         report_assert(&reader, texts, (*args).line);
-        (*warp).die()
+        (*warp).leave_fiber()
     }
 }
 
 /// # Safety
 /// The texts are readable.
-unsafe fn report_assert(reader: &Reader, texts: [(u64, usize); 3], line: u32) {
+unsafe fn report_assert(reader: &DeviceReader, texts: [(u64, usize); 3], line: u32) {
     let [message, file, function] = texts.map(|(address, len)| {
         if address == 0 {
             return String::new();
@@ -413,13 +419,13 @@ unsafe fn report_assert(reader: &Reader, texts: [(u64, usize); 3], line: u32) {
         let text = format!(
             "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] Assertion `{message}` failed."
         );
-        flush();
+        flush_output();
         let line = format!("{text}\n");
         // SAFETY: writes a buffer to standard error; if that fails nothing can be done.
         let _ = libc::write(2, line.as_ptr().cast(), line.len());
-        let job = job_of(reader.warp);
+        let job = job_of_warp(reader.warp);
         let what = format!("assertion failed: {text}");
-        job.fail(report::of_trap(job, warp, FaultKind::Assert, &what, lane as u32, reader.site, 0));
+        job.fail_with_fault(report::trap_fault(job, warp, FaultKind::Assert, &what, lane as u32, reader.site, 0));
     }
 }
 
@@ -427,40 +433,40 @@ unsafe fn report_assert(reader: &Reader, texts: [(u64, usize); 3], line: u32) {
 mod tests {
     use super::*;
 
-    fn show(spec: &[u8], value: u64, text: usize) -> String {
+    fn format_to_string(spec: &[u8], value: u64, text: usize) -> String {
         let mut out = Vec::new();
-        append(&mut out, &FormattedConversion { conversion: parse(spec).unwrap(), value, text });
+        append_conversion(&mut out, &FormattedConversion { conversion: parse_conversion(spec).unwrap(), value, text });
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn conversions_format_as_c_does() {
-        assert_eq!(show(b"%d", u64::from(u32::MAX), 0), "-1");
-        assert_eq!(show(b"%5d|", 42, 0), "   42");
-        assert_eq!(show(b"%-5d|", 42, 0), "42   ");
-        assert_eq!(show(b"%+.3d", 7, 0), "+007");
-        assert_eq!(show(b"%u", u64::from(u32::MAX), 0), "4294967295");
-        assert_eq!(show(b"%hhd", 0x1ff, 0), "-1");
-        assert_eq!(show(b"%hu", 0x1_2345, 0), "9029");
-        assert_eq!(show(b"%lld", u64::MAX, 0), "-1");
-        assert_eq!(show(b"%#lx", 0xdead_beef_1234, 0), "0xdeadbeef1234");
-        assert_eq!(show(b"%08.3f", 2.71849_f64.to_bits(), 0), "0002.718");
-        assert_eq!(show(b"%g", 1e-7_f64.to_bits(), 0), "1e-07");
-        assert_eq!(show(b"%a", 1.0_f64.to_bits(), 0), "0x1p+0");
-        assert_eq!(show(b"%c", 65, 0), "A");
-        assert_eq!(show(b"%p", 0x1000, 0), "0x1000");
-        assert_eq!(show(b"%.200f", 1.5_f64.to_bits(), 0).len(), 202);
+        assert_eq!(format_to_string(b"%d", u64::from(u32::MAX), 0), "-1");
+        assert_eq!(format_to_string(b"%5d|", 42, 0), "   42");
+        assert_eq!(format_to_string(b"%-5d|", 42, 0), "42   ");
+        assert_eq!(format_to_string(b"%+.3d", 7, 0), "+007");
+        assert_eq!(format_to_string(b"%u", u64::from(u32::MAX), 0), "4294967295");
+        assert_eq!(format_to_string(b"%hhd", 0x1ff, 0), "-1");
+        assert_eq!(format_to_string(b"%hu", 0x1_2345, 0), "9029");
+        assert_eq!(format_to_string(b"%lld", u64::MAX, 0), "-1");
+        assert_eq!(format_to_string(b"%#lx", 0xdead_beef_1234, 0), "0xdeadbeef1234");
+        assert_eq!(format_to_string(b"%08.3f", 2.71849_f64.to_bits(), 0), "0002.718");
+        assert_eq!(format_to_string(b"%g", 1e-7_f64.to_bits(), 0), "1e-07");
+        assert_eq!(format_to_string(b"%a", 1.0_f64.to_bits(), 0), "0x1p+0");
+        assert_eq!(format_to_string(b"%c", 65, 0), "A");
+        assert_eq!(format_to_string(b"%p", 0x1000, 0), "0x1000");
+        assert_eq!(format_to_string(b"%.200f", 1.5_f64.to_bits(), 0).len(), 202);
         let text = b"hello\0";
-        assert_eq!(show(b"%8.3s", text.as_ptr() as u64, 5), "     hel");
-        assert_eq!(show(b"%s", 0, 0), "(null)");
+        assert_eq!(format_to_string(b"%8.3s", text.as_ptr() as u64, 5), "     hel");
+        assert_eq!(format_to_string(b"%s", 0, 0), "(null)");
     }
 
     #[test]
     fn conversions_parse() {
-        let c = parse(b"%-+*.*lld rest").unwrap();
+        let c = parse_conversion(b"%-+*.*lld rest").unwrap();
         assert!(c.width_arg && c.precision_arg && c.bytes == 8 && c.kind == b'd' && c.len == 9);
-        assert_eq!(parse(b"%"), None);
-        assert_eq!(parse(b"%ll"), None);
-        assert_eq!(parse(b"%.f").unwrap().precision, Some(0));
+        assert_eq!(parse_conversion(b"%"), None);
+        assert_eq!(parse_conversion(b"%ll"), None);
+        assert_eq!(parse_conversion(b"%.f").unwrap().precision, Some(0));
     }
 }

@@ -1,38 +1,47 @@
 //! What compiled code reports about its accesses and synchronisation, when races are checked.
 
-use super::{fault, job_of, lanes_of, warp_of};
+use super::{fault_and_leave, job_of_warp, lane_indices, warp_of_ctx};
 use crate::abi::WarpCtx;
-use crate::check::race::{Accessor, Hazard};
+use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
 use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
-use crate::exec::job::Job;
+use crate::exec::job::GridJob;
 use crate::exec::report;
-use crate::jit::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, SYNC_WARP};
-use crate::memory::window::window;
+use crate::jit::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
+use crate::memory::window::device_window;
 use std::sync::PoisonError;
 
 /// The functions for compiled code.
-pub(super) const CALLS: RaceCalls = RaceCalls { access, sync };
+pub(super) const RACE_CALLS: RaceCalls = RaceCalls { access: note_chunk_access, sync: note_sync };
 
-unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32, info: u32, lanes: *const ChunkAccess) {
-    let warp = warp_of(ctx);
+unsafe extern "C" fn note_chunk_access(
+    ctx: *mut WarpCtx,
+    mask: u32,
+    chunk: u32,
+    site: u32,
+    info: u32,
+    lanes: *const ChunkAccess,
+) {
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context and eight lanes.
-    let (job, lanes) = unsafe { (job_of(warp), &*lanes) };
-    let (Some(race), Ok(w)) = (&job.race, window()) else { return };
-    let bytes = (info & instrument::BYTES) as usize;
-    let write = info & instrument::WRITE != 0;
-    let mut worst: Option<(usize, Hazard)> = None;
+    let (job, lanes) = unsafe { (job_of_warp(warp), &*lanes) };
+    let (Some(race), Ok(w)) = (&job.race, device_window()) else { return };
+    let bytes = (info & instrument::BYTES_MASK) as usize;
+    let write = info & instrument::WRITE_BIT != 0;
+    let mut worst: Option<(usize, RaceHazard)> = None;
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
-    for i in lanes_of(mask & 0xff) {
+    for i in lane_indices(mask & 0xff) {
         let address = lanes.address[i];
-        if w.local().contains(address as usize) {
+        if w.local_area().contains(address as usize) {
             continue;
         }
         // SAFETY: as above.
-        let who = unsafe { accessor(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE != 0, false) };
-        let value = (info & instrument::VALUES != 0).then(|| lanes.value(i, bytes));
-        let hazard = known.access(who, address, bytes as u64, write, value);
+        let who = unsafe {
+            accessor_of_lane(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE_BIT != 0, false)
+        };
+        let value = (info & instrument::HAS_VALUES_BIT != 0).then(|| lanes.stored_value(i, bytes));
+        let hazard = known.note_access(who, address, bytes as u64, write, value);
         worst = worst.or(hazard.map(|h| (chunk as usize * 8 + i, h)));
     }
     let new = worst.filter(|(_, h)| known.reported.insert((site >> 6, h.other.site >> 6, h.name)));
@@ -43,19 +52,19 @@ unsafe extern "C" fn access(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32,
     }
 }
 
-unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
-    let warp = warp_of(ctx);
+unsafe extern "C" fn note_sync(ctx: *mut WarpCtx, what: u32) {
+    let warp = warp_of_ctx(ctx);
     // SAFETY: compiled code passes its own context.
-    let (job, me) = unsafe { (job_of(warp), accessor(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of_warp(warp), accessor_of_lane(job_of_warp(warp), warp, 0, 0, false, false)) };
     let Some(race) = &job.race else { return };
     let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
     match what {
-        SYNC_WARP => known.sync_warp(me.resident, me.block, u32::from(me.thread) / 32),
-        SYNC_FENCE => known.publish(me.block),
-        SYNC_ACQUIRE => known.acquire(me.block),
+        WARP_SYNC => known.sync_warp(me.resident, me.block, u32::from(me.thread) / 32),
+        SYNC_FENCE => known.publish_after_fence(me.block),
+        SYNC_ACQUIRE => known.acquire_published(me.block),
         SYNC_RELEASE => {
-            known.acquire(me.block);
-            known.publish(me.block);
+            known.acquire_published(me.block);
+            known.publish_after_fence(me.block);
         }
         _ => {}
     }
@@ -64,16 +73,16 @@ unsafe extern "C" fn sync(ctx: *mut WarpCtx, what: u32) {
 /// An access of one lane that a function of the runtime is about to make; `info` as for compiled code.
 ///
 /// # Safety
-/// As [`fault`].
-pub(super) unsafe fn note_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
+/// As [`fault_and_leave`].
+pub(super) unsafe fn note_lane_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: u64, info: u32) {
     // SAFETY: passed on.
     unsafe {
-        let job = job_of(warp);
+        let job = job_of_warp(warp);
         let Some(race) = &job.race else { return };
-        let atomic = info & instrument::ATOMIC != 0;
-        let who = accessor(job, warp, lane, site, false, atomic);
+        let atomic = info & instrument::ATOMIC_BIT != 0;
+        let who = accessor_of_lane(job, warp, lane, site, false, atomic);
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
-        let hazard = known.access(who, address, bytes, atomic || info & instrument::WRITE != 0, None);
+        let hazard = known.note_access(who, address, bytes, atomic || info & instrument::WRITE_BIT != 0, None);
         let new = hazard.filter(|h| known.reported.insert((site >> 6, h.other.site >> 6, h.name)));
         drop(known);
         if let Some(hazard) = new {
@@ -87,9 +96,9 @@ pub(super) unsafe fn note_access(warp: *mut Warp, lane: usize, site: u32, addres
 /// # Safety
 /// The warp of `ctx` runs on this fiber.
 pub(super) unsafe fn order_after_all_warps(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: the caller's contract.
-    let (job, me) = unsafe { (job_of(warp), accessor(job_of(warp), warp, 0, 0, false, false)) };
+    let (job, me) = unsafe { (job_of_warp(warp), accessor_of_lane(job_of_warp(warp), warp, 0, 0, false, false)) };
     if let Some(race) = &job.race {
         let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
         known.order_after_all_warps(me.resident, me.block, u32::from(me.thread) / 32);
@@ -98,7 +107,14 @@ pub(super) unsafe fn order_after_all_warps(ctx: *mut WarpCtx) {
 
 /// # Safety
 /// `warp` runs on this fiber.
-unsafe fn accessor(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volatile: bool, atomic: bool) -> Accessor {
+unsafe fn accessor_of_lane(
+    job: &GridJob<'_>,
+    warp: *mut Warp,
+    lane: usize,
+    site: u32,
+    volatile: bool,
+    atomic: bool,
+) -> Accessor {
     // SAFETY: the caller's contract.
     let ctx = unsafe { &(*warp).ctx };
     let thread = (ctx.first_thread as usize + lane) as u16;
@@ -108,12 +124,12 @@ unsafe fn accessor(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, volat
 /// Keeps a race as a finding, and ends the launch when findings are fatal.
 ///
 /// # Safety
-/// As [`fault`].
-unsafe fn report_race(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: Hazard) {
+/// As [`fault_and_leave`].
+unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32, hazard: RaceHazard) {
     let what = format!("race: {} without an order between the two", hazard.name);
     // SAFETY: passed on.
     unsafe {
-        let finding = report::finding(job, &*warp, FindingKind::Race, &what, lane as u32, site, hazard.word);
+        let finding = report::lane_finding(job, &*warp, FindingKind::Race, &what, lane as u32, site, hazard.word);
         let other = race_access(job, &hazard);
         let mut message = finding.message.clone();
         let text = format!(
@@ -131,14 +147,14 @@ unsafe fn report_race(job: &Job<'_>, warp: *mut Warp, lane: usize, site: u32, ha
         if let Some((file, line)) = &other.source {
             message.push_str(&format!("\n  source {file}:{line}"));
         }
-        check::record(Finding { other: Some(other), message, ..finding });
-        if check::enabled().fatal {
-            fault(warp, FaultKind::Trap, "race", lane as u32, site, 0);
+        check::record_finding(Finding { other: Some(other), message, ..finding });
+        if check::enabled_checks().fatal {
+            fault_and_leave(warp, FaultKind::Trap, "race", lane as u32, site, 0);
         }
     }
 }
 
-fn race_access(job: &Job<'_>, hazard: &Hazard) -> RaceAccess {
+fn race_access(job: &GridJob<'_>, hazard: &RaceHazard) -> RaceAccess {
     let place = job.program.sites.lookup_site(hazard.other.site);
     let t = u32::from(hazard.other.thread);
     let [x, y, _] = job.shape.block;

@@ -4,13 +4,13 @@
 //! window, every address near enough to it lies in the window or its guard regions.
 
 use super::emitter::FunctionEmitter;
-use super::memory::{Access, ScalarAddress};
+use super::memory::{MemAccess, ScalarAddress};
 use super::out_of_line::{AddressCheck, LaneAddresses, MAX_STUB_VALUES, SlowPathRequest};
-use super::values::{CHUNK_LANES, CHUNKS, Width};
+use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::Class;
-use crate::memory::window::GUARD;
+use crate::jit::simt::classes::LaneClass;
+use crate::memory::window::GUARD_BYTES;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
@@ -36,7 +36,7 @@ struct GroupMember {
 
 impl AccessGroup {
     /// The check of one member by itself; the base is stored as value number `value`.
-    fn check(&self, m: &GroupMember, value: usize) -> AddressCheck {
+    fn member_check(&self, m: &GroupMember, value: usize) -> AddressCheck {
         let before = self.stride.wrapping_mul((self.chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         let offset = i64::from(m.offset).wrapping_sub(before);
         AddressCheck {
@@ -68,17 +68,17 @@ impl<'a> FunctionEmitter<'a, '_> {
             let Some((space, ty, addr, count)) = access_of(&st.inst) else { continue };
             self.current = k;
             self.statement = st.index;
-            self.set_site(crate::jit::simt::sites::WARP);
-            let access = Access::new(space, ty, addr, count);
-            if self.record(&access).is_some() {
+            self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+            let access = MemAccess::new(space, ty, addr, count);
+            if self.param_record(&access).is_some() {
                 continue;
             }
-            let class = self.plan.classes.address(addr);
-            let Some(stride) = class.stride() else { continue };
-            let guarded = st.guard.is_some_and(|g| !self.class(g.reg).is_scalar());
+            let class = self.plan.classes.address_class(addr);
+            let Some(stride) = class.lane_stride() else { continue };
+            let guarded = st.guard.is_some_and(|g| !self.class_of_register(g.reg).is_scalar());
             let chunks: &[Option<usize>] =
-                if let Class::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
-            let mut prepared: SmallVec<[ScalarAddress; CHUNKS]> = SmallVec::new();
+                if let LaneClass::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
+            let mut prepared: SmallVec<[ScalarAddress; CHUNKS_PER_WARP]> = SmallVec::new();
             for &chunk in chunks {
                 self.current_chunk = chunk;
                 let p = self.prepare_address(&access, stride, guarded, &mut groups);
@@ -96,7 +96,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// adds it to a group that will be checked, or checks it at once.
     fn prepare_address(
         &mut self,
-        access: &Access<'_>,
+        access: &MemAccess<'_>,
         stride: i64,
         guarded: bool,
         groups: &mut Vec<AccessGroup>,
@@ -107,16 +107,20 @@ impl<'a> FunctionEmitter<'a, '_> {
         let before = stride.wrapping_mul((self.current_chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         let Some((base, offset)) = self.shared_base(access, stride, groups) else {
             let base = self.scalar_address(access)?;
-            let base = self.add(base, before.wrapping_neg());
+            let base = self.add_offset(base, before.wrapping_neg());
             let p = ScalarAddress { base, offset: 0, stride, safe: false, checked };
             if !is_symbol_address && !guarded {
                 self.check_scalar(access, &p, self.current_chunk.map(|c| (c, None)));
             }
             return Ok(p);
         };
-        let AddrBase::Reg(r) = access.addr.base else { return Err(self.error("an address off no register")) };
-        let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
-        let member = GroupMember { bytes: access.bytes(), offset, site: self.site(crate::jit::simt::sites::WARP) };
+        let AddrBase::Reg(r) = access.addr.base else { return Err(self.statement_error("an address off no register")) };
+        let plain = self.scalar_operand(Operand::Reg(r), RegWidth::W64)[0];
+        let member = GroupMember {
+            bytes: access.bytes_per_lane(),
+            offset,
+            site: self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE),
+        };
         let chunk = self.current_chunk;
         let at =
             groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
@@ -128,21 +132,21 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let (base, offset) = match i32::try_from(i64::from(offset).wrapping_sub(before)) {
             Ok(o) if o.unsigned_abs() < 1 << 28 => (base, o),
-            _ => (self.add(base, before.wrapping_neg()), offset),
+            _ => (self.add_offset(base, before.wrapping_neg()), offset),
         };
         Ok(ScalarAddress { base, offset, stride, safe: false, checked })
     }
 
     /// Base and offset of an access off a register, when its check can be shared: every lane's
     /// alignment follows from the base's. Reuses the base of a group with the same register value.
-    fn shared_base(&mut self, access: &Access<'_>, stride: i64, groups: &[AccessGroup]) -> Option<(Value, i32)> {
+    fn shared_base(&mut self, access: &MemAccess<'_>, stride: i64, groups: &[AccessGroup]) -> Option<(Value, i32)> {
         let AddrBase::Reg(r) = access.addr.base else { return None };
-        let bytes = i64::from(access.bytes());
+        let bytes = i64::from(access.bytes_per_lane());
         let offset = i32::try_from(access.addr.offset).ok().filter(|o| o.unsigned_abs() < 1 << 24)?;
         if !bytes.cast_unsigned().is_power_of_two() || i64::from(offset) % bytes != 0 || stride % bytes != 0 {
             return None;
         }
-        let plain = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
+        let plain = self.scalar_operand(Operand::Reg(r), RegWidth::W64)[0];
         let space = access.space;
         let chunk = self.current_chunk;
         if let Some(g) = groups
@@ -152,7 +156,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             return Some((g.base, offset));
         }
         let bare = Addr { base: access.addr.base, offset: 0 };
-        let base = self.scalar_address(&Access { addr: &bare, ..access.clone() }).ok()?;
+        let base = self.scalar_address(&MemAccess { addr: &bare, ..access.clone() }).ok()?;
         Some((base, offset))
     }
 
@@ -186,7 +190,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let mut checks = vec![];
                 for (value, g) in part.iter().enumerate() {
                     s.store_stub_value(g.base, value);
-                    checks.extend(g.members.iter().map(|m| g.check(m, value)));
+                    checks.extend(g.members.iter().map(|m| g.member_check(m, value)));
                 }
                 s.emit_slow_path_call(SlowPathRequest::Checks(checks));
             }
@@ -212,8 +216,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         let own = low.unsigned_abs().max(high.unsigned_abs());
         let bits = (largest - 1) | !0 << self.env.window.bits;
         match self.address_bases.get(&g.base) {
-            Some((root, b)) if b.align >= largest && b.limit.saturating_add(own) <= GUARD as u64 => Some((bits, *root)),
-            _ => (own <= GUARD as u64).then_some((bits, g.base)),
+            Some((root, b)) if b.align >= largest && b.limit.saturating_add(own) <= GUARD_BYTES as u64 => {
+                Some((bits, *root))
+            }
+            _ => (own <= GUARD_BYTES as u64).then_some((bits, g.base)),
         }
     }
 
@@ -227,7 +233,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (low, high) = Self::accessed_range(g);
         // As aligned as the base should be.
         let align = -i64::from(largest);
-        let (first, last) = (self.add(g.base, low & align), self.add(g.base, (high - 1) & align));
+        let (first, last) = (self.add_offset(g.base, low & align), self.add_offset(g.base, (high - 1) & align));
         let (first, last) = (self.window_bits(first), self.window_bits(last));
         (bits | !0 << self.env.window.bits, self.b.ins().bor(first, last))
     }

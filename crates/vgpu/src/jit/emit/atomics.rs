@@ -4,17 +4,17 @@
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
 //! loads and stores, lane after lane. Elsewhere each is an atomic instruction of the processor.
 
-use super::check::Mode;
-use super::emitter::{FunctionEmitter, trusted};
-use super::memory::{Access, LaneLocation, ScalarAddress};
+use super::check::AccessMode;
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
+use super::memory::{LaneLocation, MemAccess, ScalarAddress};
 use super::ops;
 use super::relocations::{self, runtime};
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
 use crate::jit::JitError;
 use crate::jit::runtime::AtomicCode;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::classes::LaneClass;
 use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
@@ -45,7 +45,7 @@ fn can_emit_inline(op: AtomOp, ty: Type, shared: bool) -> bool {
     }
 }
 
-fn rmw(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
+fn rmw_op(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
     Some(match op {
         AtomOp::Add => AtomicRmwOp::Add,
         AtomOp::And => AtomicRmwOp::And,
@@ -62,46 +62,46 @@ fn rmw(op: AtomOp, signed: bool) -> Option<AtomicRmwOp> {
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// An atomic: in machine code where that is worth it, else by the runtime.
-    pub(crate) fn atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+    pub(crate) fn emit_atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
-        let w = Width::of(*ty);
+        let w = RegWidth::of_type(*ty);
         let shared = *space == Space::Shared;
         let code = AtomicCode { op: *op, ty: *ty, shared, returns: dst.is_some(), elements: 1 };
         let Some(code) = code.encode() else {
-            return Err(self.unsupported(&format!("an atomic on {ty:?}")));
+            return Err(self.unsupported_error(&format!("an atomic on {ty:?}")));
         };
-        let access = Access::new(*space, *ty, addr, 1);
+        let access = MemAccess::new(*space, *ty, addr, 1);
         if can_emit_inline(*op, *ty, access.space == Space::Shared) {
             return self.atomic_inline(st);
         }
         let mut masks = vec![];
-        for k in 0..CHUNKS {
-            let at = self.absolute_lanes(&access, k);
-            let active = self.active(st, k);
-            self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), Mode::Atomic);
-            self.store_lanes64(&at, Width::W64, 0, k);
-            let v = self.operand(*b, w, k);
+        for k in 0..CHUNKS_PER_WARP {
+            let at = self.absolute_lane_addresses(&access, k);
+            let active = self.active_mask(st, k);
+            self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), AccessMode::Atomic);
+            self.store_lanes64(&at, RegWidth::W64, 0, k);
+            let v = self.operand_lanes(*b, w, k);
             self.store_lanes64(&v, w, 1, k);
             if let Some(c) = c {
-                let v = self.operand(*c, w, k);
+                let v = self.operand_lanes(*c, w, k);
                 self.store_lanes64(&v, w, 2, k);
             }
             masks.push(active);
         }
         let bits = self.mask_to_lane_bits(&masks);
-        let site = self.site(crate::jit::simt::sites::WARP);
+        let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
-        let slot = self.scratch();
+        let slot = self.lane_array_slot();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(atomic);
-        relocations::call(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
         if let Some(d) = dst {
-            for k in 0..CHUNKS {
-                let dw = self.width(*d);
+            for k in 0..CHUNKS_PER_WARP {
+                let dw = self.width_of_register(*d);
                 let v = self.load_lanes64(3, k, w);
-                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
-                self.write(*d, k, v, guard.as_ref());
+                self.write_lanes(*d, k, v, guard.as_ref());
             }
         }
         Ok(())
@@ -113,34 +113,34 @@ impl<'a> FunctionEmitter<'a, '_> {
         if self.warp_aggregated_add(st)? {
             return Ok(());
         }
-        let w = Width::of(*ty);
-        for k in 0..CHUNKS {
-            let mask = self.active(st, k);
-            let first = self.operand(*b, w, k);
-            let second = c.map(|c| self.operand(c, w, k));
-            let mut access = Access::new(*space, *ty, addr, 1);
-            let place = self.place(&mut access, k, mask.as_ref())?;
-            self.check_states(&access, &place, k, mask.as_ref(), Mode::Atomic);
+        let w = RegWidth::of_type(*ty);
+        for k in 0..CHUNKS_PER_WARP {
+            let mask = self.active_mask(st, k);
+            let first = self.operand_lanes(*b, w, k);
+            let second = c.map(|c| self.operand_lanes(c, w, k));
+            let mut access = MemAccess::new(*space, *ty, addr, 1);
+            let place = self.checked_location(&mut access, k, mask.as_ref())?;
+            self.check_states(&access, &place, k, mask.as_ref(), AccessMode::Atomic);
             if *space == Space::Shared && dst.is_none() && matches!(place, LaneLocation::PerLane(_)) {
                 self.serialized_updates(st, k, &place, mask.as_ref());
                 continue;
             }
             let addresses = self.lane_addresses(&place, k, mask.as_ref());
-            let old: [Parts; 8] = std::array::from_fn(|l| {
+            let old: [LaneParts; 8] = std::array::from_fn(|l| {
                 self.set_site((k * 8 + l) as u32);
-                let x = ops::lane(&mut self.cx(), w, &first, l)[0];
-                let y = second.as_ref().map(|s| ops::lane(&mut self.cx(), w, s, l)[0]);
+                let x = ops::extract_lane(&mut self.op_ctx(), w, &first, l)[0];
+                let y = second.as_ref().map(|s| ops::extract_lane(&mut self.op_ctx(), w, s, l)[0]);
                 let (base, off) = addresses[l];
-                let at = self.add(base, i64::from(off));
+                let at = self.add_offset(base, i64::from(off));
                 smallvec![self.scalar_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
             });
-            self.set_site(crate::jit::simt::sites::chunk(k));
+            self.set_site(crate::jit::simt::sites::chunk_code(k));
             if let Some(d) = dst {
-                let v = ops::from_lanes(&mut self.cx(), w, &old);
-                let dw = self.width(*d);
-                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, dw);
+                let v = ops::from_lanes(&mut self.op_ctx(), w, &old);
+                let dw = self.width_of_register(*d);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
-                self.write(*d, k, v, guard.as_ref());
+                self.write_lanes(*d, k, v, guard.as_ref());
             }
         }
         Ok(())
@@ -151,15 +151,15 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// One after the other in straight code, those of a warp are 32 instructions that read and write memory; where
     /// addresses depend on data, Zen 4 predicts so many wrongly and starts again after most (0.29 instead of 2.1
     /// updates a nanosecond; 16 it predicts well).
-    fn serialized_updates(&mut self, st: &Stmt<'a>, chunk: usize, place: &LaneLocation, mask: Option<&Parts>) {
+    fn serialized_updates(&mut self, st: &Stmt<'a>, chunk: usize, place: &LaneLocation, mask: Option<&LaneParts>) {
         let Inst::Atom { op, ty, b, c, .. } = &*st.inst else { return };
-        let w = Width::of(*ty);
+        let w = RegWidth::of_type(*ty);
         let addresses = self.lane_vectors(place, chunk, mask);
-        self.store_lanes64(&addresses, Width::W64, 0, chunk);
+        self.store_lanes64(&addresses, RegWidth::W64, 0, chunk);
         let first = self.serialized_operand(*b, w, 1, chunk);
         let second = c.map(|c| self.serialized_operand(c, w, 2, chunk));
-        self.set_site(crate::jit::simt::sites::chunk(chunk));
-        let slot = self.scratch();
+        self.set_site(crate::jit::simt::sites::chunk_code(chunk));
+        let slot = self.lane_array_slot();
         let begin = self.b.ins().stack_addr(types::I64, slot, chunk as i32 * 64);
         let end = self.b.ins().iadd_imm_s(begin, 64);
         let (turn, done) = (self.b.create_block(), self.b.create_block());
@@ -167,11 +167,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().jump(turn, &[begin.into()]);
         self.b.switch_to_block(turn);
         for lane in 0..UPDATES_PER_ITERATION {
-            let address = self.b.ins().load(types::I64, trusted(), at, 8 * lane);
+            let address = self.b.ins().load(types::I64, trusted_mem_flags(), at, 8 * lane);
             let mut value = |operand: SerializedOperand| match operand {
                 SerializedOperand::Uniform(v) => v,
                 SerializedOperand::ScratchArray(array) => {
-                    self.b.ins().load(w.part_type(Shape::Scalar), trusted(), at, 256 * array + 8 * lane)
+                    self.b.ins().load(w.part_type(EmitShape::Scalar), trusted_mem_flags(), at, 256 * array + 8 * lane)
                 }
             };
             let (x, y) = (value(first), second.map(&mut value));
@@ -187,11 +187,11 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// An operand for [`FunctionEmitter::serialized_updates`]: stored to an array of the scratch slot unless all lanes have the same
     /// and it is at hand as a scalar, which in masked code immediates alone are.
-    fn serialized_operand(&mut self, o: Operand, w: Width, array: i32, chunk: usize) -> SerializedOperand {
+    fn serialized_operand(&mut self, o: Operand, w: RegWidth, array: i32, chunk: usize) -> SerializedOperand {
         if self.is_uniform(o) {
             return SerializedOperand::Uniform(self.scalar_operand(o, w)[0]);
         }
-        let lanes = self.operand(o, w, chunk);
+        let lanes = self.operand_lanes(o, w, chunk);
         self.store_lanes64(&lanes, w, array, chunk);
         SerializedOperand::ScratchArray(array)
     }
@@ -201,18 +201,18 @@ impl<'a> FunctionEmitter<'a, '_> {
         let flags = MemFlagsData::new();
         if shared {
             let old = self.b.ins().load(word, flags, at, 0);
-            let new = self.combine(op, ty, word, old, x, y);
+            let new = self.combine_values(op, ty, word, old, x, y);
             self.b.ins().store(flags, new, at, 0);
             return old;
         }
-        match (rmw(op, ty.is_signed()), y) {
+        match (rmw_op(op, ty.is_signed()), y) {
             (Some(op), _) => self.b.ins().atomic_rmw(word, flags, op, at, x),
             (None, Some(y)) => self.b.ins().atomic_cas(flags, at, x, y),
             _ => x,
         }
     }
 
-    fn combine(&mut self, op: AtomOp, ty: Type, word: IrType, old: Value, x: Value, y: Option<Value>) -> Value {
+    fn combine_values(&mut self, op: AtomOp, ty: Type, word: IrType, old: Value, x: Value, y: Option<Value>) -> Value {
         let signed = ty.is_signed();
         match op {
             AtomOp::Add if ty.is_float() => {
@@ -262,13 +262,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// An integer sum of all lanes at one address whose old value is not used: one addition.
     fn warp_aggregated_add(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
         let Inst::Atom { space, op: AtomOp::Add, ty, dst: None, addr, b, .. } = &*st.inst else { return Ok(false) };
-        if self.is_masked() || ty.is_float() || ty.bits() != 32 || self.plan.classes.address(addr) != Class::Uniform {
+        if self.is_masked()
+            || ty.is_float()
+            || ty.bits() != 32
+            || self.plan.classes.address_class(addr) != LaneClass::Uniform
+        {
             return Ok(false);
         }
         let (mut sum, mut any): (Option<Value>, Option<Value>) = (None, None);
-        for k in 0..CHUNKS {
-            let mask = self.active(st, k);
-            let v = self.operand(*b, Width::W32, k);
+        for k in 0..CHUNKS_PER_WARP {
+            let mask = self.active_mask(st, k);
+            let v = self.operand_lanes(*b, RegWidth::W32, k);
             for (i, &p) in v.iter().enumerate() {
                 let p = mask.as_ref().map_or(p, |m| self.b.ins().band(p, m[i]));
                 sum = Some(sum.map_or(p, |s| self.b.ins().iadd(s, p)));
@@ -281,7 +285,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let lanes: Vec<Value> = (0..4).map(|l| self.b.ins().extractlane(v, l)).collect();
         let (a, c) = (self.b.ins().iadd(lanes[0], lanes[1]), self.b.ins().iadd(lanes[2], lanes[3]));
         let total = self.b.ins().iadd(a, c);
-        let access = Access::new(*space, *ty, addr, 1);
+        let access = MemAccess::new(*space, *ty, addr, 1);
         let next = any.map(|m| {
             let some = self.b.ins().vany_true(m);
             let (go, next) = (self.b.create_block(), self.b.create_block());
@@ -298,14 +302,14 @@ impl<'a> FunctionEmitter<'a, '_> {
                 None,
             );
         }
-        self.check_states_uniform(&access, base, Mode::Atomic);
+        self.check_states_uniform(&access, base, AccessMode::Atomic);
         self.scalar_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
         if let Some(next) = next {
             self.b.ins().jump(next, &[]);
             self.b.seal_block(next);
             self.b.switch_to_block(next);
         }
-        self.clear_splats();
+        self.forget_splats();
         Ok(true)
     }
 }

@@ -1,9 +1,9 @@
 //! Barriers of the block: a call of the runtime in converged code; in masked code the lanes are parked
 //! until the whole warp has come.
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::relocations::{self, runtime};
-use super::values::{CHUNKS, Parts, Width};
+use super::values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use crate::arch;
 use crate::jit::JitError;
 use crate::jit::runtime::BarrierKind;
@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
 
 impl FunctionEmitter<'_, '_> {
-    pub(crate) fn barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    pub(crate) fn emit_barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
         let code = match kind {
             BarKind::Sync => BarrierKind::Sync,
@@ -21,7 +21,7 @@ impl FunctionEmitter<'_, '_> {
             BarKind::RedPopc { .. } => BarrierKind::RedPopc,
             BarKind::RedBool { op: BoolOp::And, .. } => BarrierKind::RedAnd,
             BarKind::RedBool { op: BoolOp::Or, .. } => BarrierKind::RedOr,
-            BarKind::RedBool { .. } => return Err(self.unsupported("`bar.red.xor`")),
+            BarKind::RedBool { .. } => return Err(self.unsupported_error("`bar.red.xor`")),
         };
         let pred = match kind {
             BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => {
@@ -38,7 +38,7 @@ impl FunctionEmitter<'_, '_> {
             let id = self.lane_0_operand(*id);
             let mut signature = Signature::new(arch::barrier_convention(self.b.func.signature.call_conv));
             signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
-            relocations::call_as(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
+            relocations::call_target_with_signature(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
             return Ok(());
         }
         let active = self.active_bits(st);
@@ -53,44 +53,45 @@ impl FunctionEmitter<'_, '_> {
         let (id, count) = (self.lane_0_operand(*id), self.lane_0_operand(count));
         let code = self.iconst32(code as i64);
         let f = runtime!(barrier);
-        let result = relocations::call(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        let result =
+            relocations::call_target(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
         if let Some(r) = result {
-            self.b.ins().store(trusted(), r, self.frame, header::BAR_RESULT);
+            self.b.ins().store(trusted_mem_flags(), r, self.frame, header::BAR_RESULT_OFFSET);
         }
         Ok(())
     }
 
     /// Whether all lanes that have not exited take part in a statement.
     fn all_lanes(&mut self, st: &Stmt<'_>) -> bool {
-        !self.is_masked() && (0..CHUNKS).all(|c| self.guard_mask(st, c).is_none())
+        !self.is_masked() && (0..CHUNKS_PER_WARP).all(|c| self.guard_mask(st, c).is_none())
     }
 
     /// An operand that must agree between the lanes: lane 0's value in converged code.
     fn lane_0_operand(&mut self, o: Operand) -> Value {
         if self.is_uniform(o) {
-            return self.scalar_operand(o, Width::W32)[0];
+            return self.scalar_operand(o, RegWidth::W32)[0];
         }
-        let lanes = self.operand(o, Width::W32, 0);
+        let lanes = self.operand_lanes(o, RegWidth::W32, 0);
         self.b.ins().extractlane(lanes[0], 0)
     }
 
     fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
-        for c in 0..CHUNKS {
+        for c in 0..CHUNKS_PER_WARP {
             let kind = self.splat32(code as i64);
-            let id = self.operand(id, Width::W32, c);
-            let count = self.operand(count, Width::W32, c);
+            let id = self.operand_lanes(id, RegWidth::W32, c);
+            let count = self.operand_lanes(count, RegWidth::W32, c);
             let p = match pred {
                 Some(PredSrc::Reg { reg, negated }) => {
-                    let p = self.read(reg, c);
+                    let p = self.read_lanes(reg, c);
                     if negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p }
                 }
-                _ => Parts::from_slice(&[kind, kind]),
+                _ => LaneParts::from_slice(&[kind, kind]),
             };
             let fields = [
-                (header::BAR_KIND, Parts::from_slice(&[kind, kind])),
-                (header::BAR_ID, id),
-                (header::BAR_COUNT, count),
-                (header::BAR_PRED, p),
+                (header::BAR_KIND_OFFSET, LaneParts::from_slice(&[kind, kind])),
+                (header::BAR_ID_OFFSET, id),
+                (header::BAR_COUNT_OFFSET, count),
+                (header::BAR_PRED_OFFSET, p),
             ];
             let Some(mask) = self.exec_mask(c) else { return };
             for (at, new) in fields {

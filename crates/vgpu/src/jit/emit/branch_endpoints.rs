@@ -2,7 +2,7 @@
 
 use super::emitter::FunctionEmitter;
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::branch_endpoints::BranchEndpoints;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC};
@@ -20,9 +20,9 @@ impl FunctionEmitter<'_, '_> {
     /// What lane 0 and lane 31 say about a comparison; right for all lanes whenever `some` is there and false
     /// or `all` is true.
     pub(crate) fn compare_endpoints(&mut self, e: &BranchEndpoints) -> EndpointOutcome {
-        let w = Width::of(e.ty);
+        let w = RegWidth::of_type(e.ty);
         let (first, bound) = (self.scalar_operand(e.affine, w)[0], self.scalar_operand(e.bound, w)[0]);
-        let last = self.add(first, e.stride * 31);
+        let last = self.add_offset(first, e.stride * 31);
         let signed = e.ty.is_signed() && !matches!(e.cmp, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
         let order = |cc: IntCC| if signed { cc } else { cc.unsigned() };
         let backwards = if e.stride > 0 { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
@@ -65,21 +65,22 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// The predicate of every lane, written to its register when it is a deferred one.
-    pub(crate) fn predicate_of_lanes(&mut self, e: &BranchEndpoints) -> Result<Vec<Parts>, JitError> {
+    pub(crate) fn predicate_of_lanes(&mut self, e: &BranchEndpoints) -> Result<Vec<LaneParts>, JitError> {
         let plan = self.plan;
         let st = &plan.body.blocks[self.block].stmts[e.at];
-        self.clear_splats();
+        self.forget_splats();
         let mut masks = vec![];
-        for chunk in 0..CHUNKS {
-            let srcs: Vec<Parts> = ops::sources(&st.inst).into_iter().map(|(o, w)| self.operand(o, w, chunk)).collect();
-            for (r, parts) in self.lower(Shape::Chunk, &st.inst, &srcs)? {
+        for chunk in 0..CHUNKS_PER_WARP {
+            let srcs: Vec<LaneParts> =
+                ops::source_operands(&st.inst).into_iter().map(|(o, w)| self.operand_lanes(o, w, chunk)).collect();
+            for (r, parts) in self.lower_pure(EmitShape::Chunk, &st.inst, &srcs)? {
                 if e.deferred {
-                    self.write(r, chunk, parts.clone(), None);
+                    self.write_lanes(r, chunk, parts.clone(), None);
                 }
                 masks.push(parts);
             }
         }
-        self.clear_splats();
+        self.forget_splats();
         Ok(masks)
     }
 }

@@ -4,11 +4,11 @@
 //! one per lane. A function gets the lanes it is called for as a mask; all of them come back
 //! together, or have exited.
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate};
 use super::relocations::{self, RelocTarget, runtime};
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::runtime::AssertArgs;
@@ -23,7 +23,7 @@ const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits a call.
-    pub(crate) fn call(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    pub(crate) fn emit_call(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         let Inst::Call { callee, rets, args, .. } = &*st.inst else { return Ok(()) };
         let active = self.active_bits(st);
         match callee {
@@ -37,10 +37,10 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             Callee::Indirect { target, candidates, .. } => {
                 let (a, r) = self.pass_arguments(args, rets);
-                self.indirect(*target, candidates, (args, rets), active, a, r)?;
+                self.emit_indirect_call(*target, candidates, (args, rets), active, a, r)?;
             }
         }
-        self.take_results(args, rets);
+        self.load_results(args, rets);
         Ok(())
     }
 
@@ -51,13 +51,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let place = offset_of!(WarpCtx, outer_frames) as i32;
         if linked {
             let outer = self.ctx_field(types::I64, place as usize);
-            self.b.ins().store(trusted(), outer, self.frame, header::OUTER);
-            self.b.ins().store(trusted(), self.frame, self.ctx, place);
+            self.b.ins().store(trusted_mem_flags(), outer, self.frame, header::CALLER_FRAME_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), self.frame, self.ctx, place);
         }
-        self.call_plain(f, args);
+        self.call_outer_without_exit_check(f, args);
         if linked {
-            let outer = self.b.ins().load(types::I64, trusted(), self.frame, header::OUTER);
-            self.b.ins().store(trusted(), outer, self.ctx, place);
+            let outer = self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, header::CALLER_FRAME_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), outer, self.ctx, place);
         }
     }
 
@@ -71,13 +71,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn call_plain(&mut self, f: FuncId, args: &[Value]) {
+    fn call_outer_without_exit_check(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
-            super::compile::Part::Outer => {
-                relocations::call(&mut self.b, RelocTarget::ImageFunction(self.env.versions[&f]), args, None);
+            super::compile::CodePart::Outer => {
+                relocations::call_target(&mut self.b, RelocTarget::ImageFunction(self.env.versions[&f]), args, None);
             }
-            super::compile::Part::Masked => {
-                relocations::call(&mut self.b, RelocTarget::OuterFunction(f.0), args, None);
+            super::compile::CodePart::Masked => {
+                relocations::call_target(&mut self.b, RelocTarget::OuterFunction(f.0), args, None);
             }
         }
     }
@@ -96,13 +96,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let (leave, stay) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
-        let values: Vec<_> = self.plan.live[to].iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
+        let values: Vec<_> =
+            self.plan.live[to].iter_bits().map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32)))).collect();
         self.b.ins().brif(exited, leave, &[], stay, &[]);
         self.b.seal_block(leave);
         self.b.seal_block(stay);
         self.b.switch_to_block(leave);
         self.store_stub_value(exited, LANE_BITS_INDEX);
-        self.spill(&values, PcUpdate::ByLaneBits(pc::DONE as u32, to as u32));
+        self.spill_registers(&values, PcUpdate::ByLaneBits(pc::PC_DONE as u32, to as u32));
         if let Some(m) = self.masked_entry {
             self.b.ins().jump(m, &[]);
         }
@@ -116,65 +117,66 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Pointers to the records of arguments and results, put together first where needed.
     fn pass_arguments(&mut self, args: &[CallArg], rets: &[CallArg]) -> (Value, Value) {
         let mut at = self.plan.argument_scratch;
-        let a = match self.plan.list_record(args) {
+        let a = match self.plan.argument_record_offset(args) {
             Some(o) => self.frame_address(o),
             None => {
                 let begin = at;
                 for arg in args {
-                    at += self.put_argument(arg, at) as i32;
+                    at += self.store_argument(arg, at) as i32;
                 }
                 self.frame_address(begin)
             }
         };
-        let r = self.plan.list_record(rets).unwrap_or(at);
+        let r = self.plan.argument_record_offset(rets).unwrap_or(at);
         (a, self.frame_address(r))
     }
 
-    fn put_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
+    fn store_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
         let (operand, w) = match arg {
             CallArg::Param(v) => {
                 let bytes = record_bytes(self.plan.f.vars[v.index()].size as u32);
                 let from = self.plan.records[&v.0];
                 for o in (0..bytes as i32).step_by(16) {
-                    let v = self.b.ins().load(types::I64X2, trusted(), self.frame, from + o);
-                    self.b.ins().store(trusted(), v, self.frame, at + o);
+                    let v = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, from + o);
+                    self.b.ins().store(trusted_mem_flags(), v, self.frame, at + o);
                 }
                 return bytes;
             }
-            CallArg::Reg(r) => (Operand::Reg(*r), self.width(*r)),
-            CallArg::Imm(o) => (*o, Width::W64),
+            CallArg::Reg(r) => (Operand::Reg(*r), self.width_of_register(*r)),
+            CallArg::Imm(o) => (*o, RegWidth::W64),
         };
-        for c in 0..CHUNKS {
-            let v = self.operand(operand, w, c);
-            let wide = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, w, Width::W64);
+        for c in 0..CHUNKS_PER_WARP {
+            let v = self.operand_lanes(operand, w, c);
+            let wide = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, RegWidth::W64);
             for (i, &p) in wide.iter().enumerate() {
-                self.b.ins().store(trusted(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
+                self.b.ins().store(trusted_mem_flags(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
             }
         }
         record_bytes(8)
     }
 
     /// Distributes results that the callee left in the temporary record.
-    fn take_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
-        if self.plan.list_record(rets).is_some() {
+    fn load_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
+        if self.plan.argument_record_offset(rets).is_some() {
             return;
         }
         let mut at = self.plan.argument_scratch;
-        if self.plan.list_record(args).is_none() {
+        if self.plan.argument_record_offset(args).is_none() {
             at += args.iter().map(|a| self.plan.argument_bytes(a) as i32).sum::<i32>();
         }
         for r in rets {
             let bytes = self.plan.argument_bytes(r) as i32;
             for unit in 0..bytes / 256 {
-                for c in 0..CHUNKS {
+                for c in 0..CHUNKS_PER_WARP {
                     let from = at + unit * 256 + c as i32 * 64;
-                    let v: Parts =
-                        (0..4).map(|i| self.b.ins().load(types::I64X2, trusted(), self.frame, from + i * 16)).collect();
+                    let v: LaneParts = (0..4)
+                        .map(|i| self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, from + i * 16))
+                        .collect();
                     match r {
                         CallArg::Reg(reg) => {
-                            let w = self.width(*reg);
-                            let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
-                            self.write(*reg, c, v, None);
+                            let w = self.width_of_register(*reg);
+                            let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
+                            self.write_lanes(*reg, c, v, None);
                         }
                         CallArg::Param(var) => self.store_record_unit(self.plan.records[&var.0] + unit * 256, c, &v),
                         CallArg::Imm(_) => {}
@@ -186,23 +188,23 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Stores a chunk of one unit of a record for the active lanes.
-    fn store_record_unit(&mut self, at: i32, chunk: usize, v: &Parts) {
-        let mask = self.exec_mask(chunk).map(|m| self.widen(&m));
+    fn store_record_unit(&mut self, at: i32, chunk: usize, v: &LaneParts) {
+        let mask = self.exec_mask(chunk).map(|m| self.widen_mask(&m));
         for (i, &p) in v.iter().enumerate() {
             let o = at + chunk as i32 * 64 + i as i32 * 16;
             let p = match &mask {
                 Some(m) => {
-                    let old = self.b.ins().load(types::I64X2, trusted(), self.frame, o);
+                    let old = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, o);
                     self.b.ins().bitselect(m[i], p, old)
                 }
                 None => p,
             };
-            self.b.ins().store(trusted(), p, self.frame, o);
+            self.b.ins().store(trusted_mem_flags(), p, self.frame, o);
         }
     }
 
     /// Calls each distinct target once, for the lanes that have it.
-    fn indirect(
+    fn emit_indirect_call(
         &mut self,
         target: Reg,
         candidates: &[FuncId],
@@ -211,8 +213,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         a: Value,
         r: Value,
     ) -> Result<(), JitError> {
-        let tokens: Vec<Parts> = (0..CHUNKS).map(|c| self.operand(Operand::Reg(target), Width::W64, c)).collect();
-        let slot = self.scratch();
+        let tokens: Vec<LaneParts> =
+            (0..CHUNKS_PER_WARP).map(|c| self.operand_lanes(Operand::Reg(target), RegWidth::W64, c)).collect();
+        let slot = self.lane_array_slot();
         for (i, &p) in tokens.iter().flatten().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, i as i32 * 16);
         }
@@ -225,13 +228,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let base = self.b.ins().stack_addr(types::I64, slot, 0);
         let at = self.b.ins().ishl_imm_u(lane64, 3);
         let at = self.b.ins().iadd(base, at);
-        let token = self.b.ins().load(types::I64, trusted(), at, 0);
+        let token = self.b.ins().load(types::I64, trusted_mem_flags(), at, 0);
         let same = self.lanes_with_target(&tokens, token);
         let group = self.b.ins().band(same, rest);
         for f in self.indirect_targets(candidates, args, rets) {
             let (hit, miss) = (self.b.create_block(), self.b.create_block());
             let known = self.iconst64(crate::jit::function_token(f) as i64);
-            let is = self.equal(token, known);
+            let is = self.icmp_equal(token, known);
             self.b.ins().brif(is, hit, &[], miss, &[]);
             self.b.seal_block(hit);
             self.b.seal_block(miss);
@@ -240,10 +243,11 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }
-        let (kind, site) = (self.iconst32(TrapKind::InvalidPc as i64), self.site(crate::jit::simt::sites::WARP));
+        let (kind, site) =
+            (self.iconst32(TrapKind::InvalidPc as i64), self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE));
         let site = self.iconst32(i64::from(site));
         let f = runtime!(trap);
-        relocations::call(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
         self.b.ins().trap(ir::TrapCode::unwrap_user(5));
         self.b.seal_block(next);
         self.b.switch_to_block(next);
@@ -256,13 +260,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Bits of the lanes whose 64-bit value is `token`.
-    fn lanes_with_target(&mut self, tokens: &[Parts], token: Value) -> Value {
+    fn lanes_with_target(&mut self, tokens: &[LaneParts], token: Value) -> Value {
         let wanted = self.b.ins().splat(types::I64X2, token);
-        let masks: Vec<Option<Parts>> = tokens
+        let masks: Vec<Option<LaneParts>> = tokens
             .iter()
             .map(|t| {
-                let eq: Parts = t.iter().map(|&v| self.b.ins().icmp(IntCC::Equal, v, wanted)).collect();
-                Some((0..2).map(|i| self.shuffle(eq[2 * i], eq[2 * i + 1], [0, 2, 4, 6])).collect())
+                let eq: LaneParts = t.iter().map(|&v| self.b.ins().icmp(IntCC::Equal, v, wanted)).collect();
+                Some((0..2).map(|i| self.shuffle_words(eq[2 * i], eq[2 * i + 1], [0, 2, 4, 6])).collect())
             })
             .collect();
         self.mask_to_lane_bits(&masks)
@@ -300,64 +304,64 @@ impl<'a> FunctionEmitter<'a, '_> {
             "cudaGraphSetConditional" => (2, 0),
             _ => {
                 let known = RUNTIME_FUNCTIONS.join(", ");
-                return Err(self.error(format!(
+                return Err(self.statement_error(format!(
                     "`{name}` is declared but not defined in this module (the virtual GPU provides {known})"
                 )));
             }
         };
         if args.len() != expected.0 || rets.len() < expected.1 {
-            return Err(self.error(format!("`{name}` is called with {} arguments", args.len())));
+            return Err(self.statement_error(format!("`{name}` is called with {} arguments", args.len())));
         }
         let (a, r) = self.pass_arguments(args, rets);
-        let site = self.site(crate::jit::simt::sites::WARP);
+        let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
         let site = self.iconst32(i64::from(site));
         let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));
         match name {
             "vprintf" => {
                 let f = runtime!(vprintf);
                 let list = self.b.ins().iadd_imm_s(a, second);
-                relocations::call(&mut self.b, f, &[ctx, active, site, a, list, r], None);
+                relocations::call_target(&mut self.b, f, &[ctx, active, site, a, list, r], None);
             }
             "malloc" => {
                 let f = runtime!(malloc);
-                relocations::call(&mut self.b, f, &[ctx, active, site, a, r], None);
+                relocations::call_target(&mut self.b, f, &[ctx, active, site, a, r], None);
             }
             "free" => {
                 let f = runtime!(free);
-                relocations::call(&mut self.b, f, &[ctx, active, site, a], None);
+                relocations::call_target(&mut self.b, f, &[ctx, active, site, a], None);
             }
             "cudaGraphSetConditional" => {
                 let f = runtime!(set_conditional);
                 let values = self.b.ins().iadd_imm_s(a, second);
-                relocations::call(&mut self.b, f, &[ctx, active, site, a, values], None);
+                relocations::call_target(&mut self.b, f, &[ctx, active, site, a, values], None);
             }
-            _ => self.assertion(active, a, site),
+            _ => self.emit_assertion(active, a, site),
         }
-        self.take_results(args, rets);
+        self.load_results(args, rets);
         Ok(())
     }
 
     /// Reports the failed assertion of the first active lane.
-    fn assertion(&mut self, active: Value, args: Value, site: Value) {
+    fn emit_assertion(&mut self, active: Value, args: Value, site: Value) {
         let lane = self.b.ins().ctz(active);
         let lane64 = self.b.ins().uextend(types::I64, lane);
         let step = self.b.ins().ishl_imm_u(lane64, 3);
         let at = self.b.ins().iadd(args, step);
-        let slot = self.scratch();
+        let slot = self.lane_array_slot();
         let unit = record_bytes(8) as i32;
         for (i, field) in [
             (0, offset_of!(AssertArgs, message)),
             (1, offset_of!(AssertArgs, file)),
             (3, offset_of!(AssertArgs, function)),
         ] {
-            let v = self.b.ins().load(types::I64, trusted(), at, i * unit);
+            let v = self.b.ins().load(types::I64, trusted_mem_flags(), at, i * unit);
             self.b.ins().stack_store(types::I64, v, slot, field as i32);
         }
-        let line = self.b.ins().load(types::I32, trusted(), at, 2 * unit);
+        let line = self.b.ins().load(types::I32, trusted_mem_flags(), at, 2 * unit);
         self.b.ins().stack_store(types::I64, line, slot, offset_of!(AssertArgs, line) as i32);
         self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(assertfail);
-        relocations::call(&mut self.b, f, &[self.ctx, site, p], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, site, p], None);
     }
 }

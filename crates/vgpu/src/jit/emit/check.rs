@@ -4,61 +4,62 @@
 //! states, one per lane or two for eight lanes side by side, and no call; stores mark what they
 //! write. Otherwise an out-of-line call decides lane by lane.
 
-use super::emitter::{FunctionEmitter, trusted};
-use super::memory::{Access, LaneLocation, ScalarAddress};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
+use super::memory::{LaneLocation, MemAccess, ScalarAddress};
 use super::ops;
 use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
 use super::relocations::{self, RelocTarget};
-use super::values::{CHUNK_LANES, Parts, Width};
+use super::values::{CHUNK_LANES, LaneParts, RegWidth};
 use crate::jit::instrument::{
-    ATOMIC, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, SYNC_WARP, States, VALUES, VOLATILE, WRITE,
+    ATOMIC_BIT, HAS_VALUES_BIT, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, ShadowStates, VOLATILE_BIT, WARP_SYNC,
+    WRITE_BIT,
 };
-use crate::jit::simt::body::{BlockRole, kind};
+use crate::jit::simt::body::{BlockRole, block_role};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 
 /// What an access does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum AccessMode {
     Load,
     Store,
     Atomic,
 }
 
 const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
-const WRITABLE: u64 = EACH_BYTE;
-const READABLE: u64 = 2 * EACH_BYTE;
+const WRITABLE_STATES: u64 = EACH_BYTE;
+const READABLE_STATES: u64 = 2 * EACH_BYTE;
 
-impl Mode {
-    fn info(self) -> u32 {
+impl AccessMode {
+    fn info_bits(self) -> u32 {
         match self {
-            Mode::Load => 0,
-            Mode::Store => WRITE,
-            Mode::Atomic => ATOMIC,
+            AccessMode::Load => 0,
+            AccessMode::Store => WRITE_BIT,
+            AccessMode::Atomic => ATOMIC_BIT,
         }
     }
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// The bits that the states of an access need.
-    fn needed(&self, mode: Mode) -> u64 {
+    fn needed_states(&self, mode: AccessMode) -> u64 {
         let device = u64::from(self.env.instrument.device_bit) * EACH_BYTE;
         device
             | match mode {
-                Mode::Load => READABLE,
-                Mode::Atomic if self.env.instrument.init => READABLE | WRITABLE,
-                Mode::Store | Mode::Atomic => WRITABLE,
+                AccessMode::Load => READABLE_STATES,
+                AccessMode::Atomic if self.env.instrument.init => READABLE_STATES | WRITABLE_STATES,
+                AccessMode::Store | AccessMode::Atomic => WRITABLE_STATES,
             }
     }
 
     /// Checks an access of the lanes of `chunk` that takes place next.
     pub(crate) fn check_states(
         &mut self,
-        access: &Access<'_>,
+        access: &MemAccess<'_>,
         place: &LaneLocation,
         chunk: usize,
-        mask: Option<&Parts>,
-        mode: Mode,
+        mask: Option<&LaneParts>,
+        mode: AccessMode,
     ) {
         let Some(states) = self.env.instrument.memory else { return };
         match place {
@@ -69,43 +70,43 @@ impl<'a> FunctionEmitter<'a, '_> {
                     self.check_uniform(states, access, p, Some(chunk).filter(|_| mask.is_some() || !same), mask, mode);
                 }
             }
-            LaneLocation::Strided(p) if mode != Mode::Atomic && access.side_by_side(p) => {
-                self.check_side_by_side(states, access, p, chunk, mask, mode);
+            LaneLocation::Strided(p) if mode != AccessMode::Atomic && access.is_contiguous(p) => {
+                self.check_contiguous_states(states, access, p, chunk, mask, mode);
             }
-            _ => self.check_each(states, access, place, chunk, mask, mode),
+            _ => self.check_each_lane(states, access, place, chunk, mask, mode),
         }
     }
 
     /// Checks an access of one address for the whole warp.
-    pub(crate) fn check_states_uniform(&mut self, access: &Access<'_>, base: Value, mode: Mode) {
+    pub(crate) fn check_states_uniform(&mut self, access: &MemAccess<'_>, base: Value, mode: AccessMode) {
         let Some(states) = self.env.instrument.memory else { return };
         let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: true };
         self.check_uniform(states, access, &p, None, None, mode);
     }
 
     /// Where the state of an address is.
-    fn state_address(&mut self, states: States, address: Value) -> Value {
+    fn state_address(&mut self, states: ShadowStates, address: Value) -> Value {
         let low = self.b.ins().band_imm_s(address, states.mask as i64);
-        let base = relocations::address(&mut self.b, RelocTarget::ShadowBase);
+        let base = relocations::target_address(&mut self.b, RelocTarget::ShadowBase);
         self.b.ins().iadd(low, base)
     }
 
     fn check_uniform(
         &mut self,
-        states: States,
-        access: &Access<'_>,
+        states: ShadowStates,
+        access: &MemAccess<'_>,
         p: &ScalarAddress,
         chunk: Option<usize>,
-        mask: Option<&Parts>,
-        mode: Mode,
+        mask: Option<&LaneParts>,
+        mode: AccessMode,
     ) {
-        let start = self.add(p.base, i64::from(p.offset));
+        let start = self.add_offset(p.base, i64::from(p.offset));
         let at = self.state_address(states, start);
-        let (bytes, needed) = (access.bytes(), self.needed(mode));
+        let (bytes, needed) = (access.bytes_per_lane(), self.needed_states(mode));
         let mut bad: Option<Value> = None;
-        for (offset, ty) in pieces(bytes) {
-            let s = self.b.ins().load(ty, trusted(), at, offset);
-            let good = self.constant_of(ty, needed);
+        for (offset, ty) in state_words(bytes) {
+            let s = self.b.ins().load(ty, trusted_mem_flags(), at, offset);
+            let good = self.state_constant(ty, needed);
             let missing = self.b.ins().band_not(good, s);
             let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
@@ -119,45 +120,45 @@ impl<'a> FunctionEmitter<'a, '_> {
         let wrong = any.map_or(wrong, |a| self.b.ins().band(wrong, a));
         let fixed = mask.cloned();
         self.emit_in_cold_block(wrong, |g| g.check_strided_out_of_line(access, start, 0, chunk, fixed, mode));
-        if mode == Mode::Store && self.env.instrument.init {
+        if mode == AccessMode::Store && self.env.instrument.init {
             // With no lane active nothing is written; then the states stay as they are.
-            for (offset, ty) in pieces(bytes) {
-                let new = self.constant_of(ty, READABLE);
-                let old = self.b.ins().load(ty, trusted(), at, offset);
+            for (offset, ty) in state_words(bytes) {
+                let new = self.state_constant(ty, READABLE_STATES);
+                let old = self.b.ins().load(ty, trusted_mem_flags(), at, offset);
                 let new = self.b.ins().bor(old, new);
                 let new = any.map_or(new, |a| self.b.ins().select(a, new, old));
-                self.b.ins().store(trusted(), new, at, offset);
+                self.b.ins().store(trusted_mem_flags(), new, at, offset);
             }
         }
     }
 
-    fn constant_of(&mut self, ty: ir::Type, bits: u64) -> Value {
+    fn state_constant(&mut self, ty: ir::Type, bits: u64) -> Value {
         let kept = if ty.bits() == 64 { bits } else { bits & ((1 << ty.bits()) - 1) };
         self.b.ins().iconst(ty, kept as i64)
     }
 
     /// Eight lanes whose bytes lie one after the other: their states are a few vectors.
-    fn check_side_by_side(
+    fn check_contiguous_states(
         &mut self,
-        states: States,
-        access: &Access<'_>,
+        states: ShadowStates,
+        access: &MemAccess<'_>,
         p: &ScalarAddress,
         chunk: usize,
-        mask: Option<&Parts>,
-        mode: Mode,
+        mask: Option<&LaneParts>,
+        mode: AccessMode,
     ) {
         let bytes = access.ty.bytes() as usize;
         let first = (chunk * CHUNK_LANES * bytes) as i64 + i64::from(p.offset + access.elements[0]);
-        let start = self.add(p.base, first);
+        let start = self.add_offset(p.base, first);
         let at = self.state_address(states, start);
         let masks = mask.map(|m| self.byte_masks(m, bytes));
-        let (needed, marks) = (self.needed(mode), mode == Mode::Store && self.env.instrument.init);
+        let (needed, marks) = (self.needed_states(mode), mode == AccessMode::Store && self.env.instrument.init);
         let n = (bytes * CHUNK_LANES).div_ceil(16);
         let narrow = bytes == 1;
         let ty = if narrow { types::I64 } else { types::I8X16 };
         let (mut all, mut olds): (Option<Value>, Vec<Value>) = (None, vec![]);
         for i in 0..n {
-            let old = self.b.ins().load(ty, trusted(), at, i as i32 * 16);
+            let old = self.b.ins().load(ty, trusted_mem_flags(), at, i as i32 * 16);
             olds.push(old);
             let good = masks.as_ref().map_or(old, |m| self.b.ins().bor_not(old, m[i]));
             all = Some(all.map_or(good, |a| self.b.ins().band(a, good)));
@@ -177,15 +178,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         let wrong = self.b.ins().bxor_imm_u(good, 1);
         let (stride, fixed) = (p.stride, mask.cloned());
         self.emit_in_cold_block(wrong, |g| {
-            let back = g.add(start, -(stride.wrapping_mul((chunk * CHUNK_LANES) as i64)));
+            let back = g.add_offset(start, -(stride.wrapping_mul((chunk * CHUNK_LANES) as i64)));
             g.check_strided_out_of_line(access, back, stride, Some(chunk), fixed, mode);
         });
         if marks {
-            let written = self.state_pattern(narrow, READABLE);
+            let written = self.state_pattern(narrow, READABLE_STATES);
             for (i, &old) in olds.iter().enumerate() {
                 let bits = masks.as_ref().map_or(written, |m| self.b.ins().band(written, m[i]));
                 let new = self.b.ins().bor(old, bits);
-                self.b.ins().store(trusted(), new, at, i as i32 * 16);
+                self.b.ins().store(trusted_mem_flags(), new, at, i as i32 * 16);
             }
         }
     }
@@ -200,10 +201,10 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A chunk's mask with `bytes` bytes per lane, as states are laid out.
-    fn byte_masks(&mut self, mask: &Parts, bytes: usize) -> Vec<Value> {
+    fn byte_masks(&mut self, mask: &LaneParts, bytes: usize) -> Vec<Value> {
         let flags = MemFlagsData::new().with_endianness(ir::Endianness::Little);
         let parts: Vec<Value> = match bytes {
-            8 => self.widen(mask).to_vec(),
+            8 => self.widen_mask(mask).to_vec(),
             4 => mask.to_vec(),
             _ => vec![self.b.ins().snarrow(mask[0], mask[1])],
         };
@@ -217,19 +218,19 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Lanes anywhere: the states of each for itself. Lanes that take no part read states that are
     /// always good.
-    fn check_each(
+    fn check_each_lane(
         &mut self,
-        states: States,
-        access: &Access<'_>,
+        states: ShadowStates,
+        access: &MemAccess<'_>,
         place: &LaneLocation,
         chunk: usize,
-        mask: Option<&Parts>,
-        mode: Mode,
+        mask: Option<&LaneParts>,
+        mode: AccessMode,
     ) {
-        let lanes = self.lanes_of_place(place, chunk);
-        let masks = mask.map(|m| self.widen(m));
-        let low = self.vector(Width::W64, &[states.mask as i64; 2]);
-        let base = relocations::address(&mut self.b, RelocTarget::ShadowBase);
+        let lanes = self.lane_addresses_of_location(place, chunk);
+        let masks = mask.map(|m| self.widen_mask(m));
+        let low = self.constant_vector(RegWidth::W64, &[states.mask as i64; 2]);
+        let base = relocations::target_address(&mut self.b, RelocTarget::ShadowBase);
         let base = self.b.ins().splat(types::I64X2, base);
         let at: Vec<Value> = (lanes.iter().enumerate())
             .map(|(i, &l)| {
@@ -242,25 +243,25 @@ impl<'a> FunctionEmitter<'a, '_> {
             })
             .collect();
         let at: Vec<Value> = (0..CHUNK_LANES).map(|l| self.b.ins().extractlane(at[l / 2], (l % 2) as u8)).collect();
-        let needed = self.needed(mode);
-        let (mut bad, marks) = (None::<Value>, mode == Mode::Store && self.env.instrument.init);
-        let pieces = pieces(access.bytes());
+        let needed = self.needed_states(mode);
+        let (mut bad, marks) = (None::<Value>, mode == AccessMode::Store && self.env.instrument.init);
+        let pieces = state_words(access.bytes_per_lane());
         for &(offset, ty) in &pieces {
             let mut all: Option<Value> = None;
             for &a in &at {
-                let s = self.b.ins().load(ty, trusted(), a, offset);
+                let s = self.b.ins().load(ty, trusted_mem_flags(), a, offset);
                 all = Some(all.map_or(s, |x| self.b.ins().band(x, s)));
             }
             let Some(all) = all else { return };
-            let good = self.constant_of(ty, needed);
+            let good = self.state_constant(ty, needed);
             let missing = self.b.ins().band_not(good, all);
             let missing = if ty == types::I64 { missing } else { self.b.ins().uextend(types::I64, missing) };
             bad = Some(bad.map_or(missing, |b| self.b.ins().bor(b, missing)));
         }
         let Some(bad) = bad else { return };
         let check = AddressCheck {
-            site: self.site(crate::jit::simt::sites::chunk(chunk)),
-            info: access.bytes() | mode.info(),
+            site: self.site_for_lanes(crate::jit::simt::sites::chunk_code(chunk)),
+            info: access.bytes_per_lane() | mode.info_bits(),
             states: true,
             lanes: 0xff << (chunk * CHUNK_LANES),
             mask: mask.map(|_| 8),
@@ -269,28 +270,30 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.emit_in_cold_block(bad, |g| g.check_lanes_out_of_line(check, &lanes, mask));
         if marks {
             for &(offset, ty) in &pieces {
-                let good = self.constant_of(ty, READABLE | WRITABLE);
+                let good = self.state_constant(ty, READABLE_STATES | WRITABLE_STATES);
                 for &a in &at {
-                    let old = self.b.ins().load(ty, trusted(), a, offset);
+                    let old = self.b.ins().load(ty, trusted_mem_flags(), a, offset);
                     let new = self.b.ins().bor(old, good);
-                    self.b.ins().store(trusted(), new, a, offset);
+                    self.b.ins().store(trusted_mem_flags(), new, a, offset);
                 }
             }
         }
     }
 
     /// The address of each lane of a chunk as vectors, of inactive lanes too.
-    fn lanes_of_place(&mut self, place: &LaneLocation, chunk: usize) -> Parts {
+    fn lane_addresses_of_location(&mut self, place: &LaneLocation, chunk: usize) -> LaneParts {
         match place {
             LaneLocation::PerLane(l) => l.clone(),
             LaneLocation::Strided(p) => {
-                let base = self.add(p.base, i64::from(p.offset));
+                let base = self.add_offset(p.base, i64::from(p.offset));
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
                     .map(|i| {
                         let first = (chunk * CHUNK_LANES + i * 2) as i64;
-                        let steps = self
-                            .vector(Width::W64, &[first.wrapping_mul(p.stride), (first + 1).wrapping_mul(p.stride)]);
+                        let steps = self.constant_vector(
+                            RegWidth::W64,
+                            &[first.wrapping_mul(p.stride), (first + 1).wrapping_mul(p.stride)],
+                        );
                         self.b.ins().iadd(all, steps)
                     })
                     .collect()
@@ -301,17 +304,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Calls the out-of-line check for lanes at `start + lane * stride` (of a chunk, or all).
     fn check_strided_out_of_line(
         &mut self,
-        access: &Access<'_>,
+        access: &MemAccess<'_>,
         start: Value,
         stride: i64,
         chunk: Option<usize>,
-        mask: Option<Parts>,
-        mode: Mode,
+        mask: Option<LaneParts>,
+        mode: AccessMode,
     ) {
         let mask = mask.filter(|_| chunk.is_some());
         let check = AddressCheck {
-            site: self.site(crate::jit::simt::sites::WARP),
-            info: access.bytes() | mode.info(),
+            site: self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE),
+            info: access.bytes_per_lane() | mode.info_bits(),
             states: true,
             lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
             mask: mask.as_ref().map(|_| 2),
@@ -325,53 +328,53 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Reports an access of the lanes of `chunk` that takes place next.
     pub(crate) fn note_access(
         &mut self,
-        access: &Access<'_>,
+        access: &MemAccess<'_>,
         place: &LaneLocation,
         chunk: usize,
-        mask: Option<&Parts>,
-        (mode, sem): (Mode, Sem),
-        values: Option<&Parts>,
+        mask: Option<&LaneParts>,
+        (mode, sem): (AccessMode, MemorySemantics),
+        values: Option<&LaneParts>,
     ) {
         if self.env.instrument.race.is_none() {
             return;
         }
         // Synchronising accesses are no races; those of shared memory count as plain ones.
-        if access.space != Space::Shared && sem != Sem::Weak
+        if access.space != Space::Shared && sem != MemorySemantics::Weak
             || matches!(access.space, Space::Param | Space::Local | Space::Const)
         {
             return;
         }
-        let lanes = self.lanes_of_place(place, chunk);
-        let slot = self.scratch();
+        let lanes = self.lane_addresses_of_location(place, chunk);
+        let slot = self.lane_array_slot();
         for (i, &l) in lanes.iter().enumerate() {
             self.b.ins().stack_store(types::I64X2, l, slot, i as i32 * 16);
         }
-        let mut info = access.bytes() | mode.info();
+        let mut info = access.bytes_per_lane() | mode.info_bits();
         if let Some(values) = values.filter(|v| access.elements.len() == 1 && v.len() <= 4) {
-            info |= VALUES;
+            info |= HAS_VALUES_BIT;
             for (i, &v) in values.iter().enumerate() {
                 let ty = self.b.func.dfg.value_type(v);
                 self.b.ins().stack_store(ty, v, slot, 64 + i as i32 * 16);
             }
         }
-        if sem != Sem::Weak {
-            info |= VOLATILE;
+        if sem != MemorySemantics::Weak {
+            info |= VOLATILE_BIT;
         }
         let bits = match mask {
-            Some(m) => ops::mask_to_bits(&mut self.cx(), m),
+            Some(m) => ops::mask_to_bits(&mut self.op_ctx(), m),
             None => self.iconst32(0xff),
         };
-        let site = self.site(crate::jit::simt::sites::chunk(chunk));
+        let site = self.site_for_lanes(crate::jit::simt::sites::chunk_code(chunk));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let (chunk, site, info) =
             (self.iconst32(chunk as i64), self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
-        relocations::call(&mut self.b, RelocTarget::RaceAccess, &[self.ctx, bits, chunk, site, info, at], None);
+        relocations::call_target(&mut self.b, RelocTarget::RaceAccess, &[self.ctx, bits, chunk, site, info, at], None);
     }
 
     /// Reports a load of one address by the whole warp: eight lanes stand for all.
-    pub(crate) fn note_uniform(&mut self, access: &Access<'_>, base: Value, sem: Sem) {
+    pub(crate) fn note_uniform(&mut self, access: &MemAccess<'_>, base: Value, sem: MemorySemantics) {
         let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: true };
-        self.note_access(access, &LaneLocation::Strided(p), 0, None, (Mode::Load, sem), None);
+        self.note_access(access, &LaneLocation::Strided(p), 0, None, (AccessMode::Load, sem), None);
     }
 
     /// Reports the synchronisation that an instruction brought.
@@ -379,21 +382,23 @@ impl<'a> FunctionEmitter<'a, '_> {
         if self.env.instrument.race.is_none() {
             return;
         }
-        let releases = |sem: &Sem| matches!(sem, Sem::Release | Sem::AcqRel | Sem::SeqCst);
+        let releases = |sem: &MemorySemantics| {
+            matches!(sem, MemorySemantics::Release | MemorySemantics::AcqRel | MemorySemantics::SeqCst)
+        };
         let what = match inst {
-            Inst::Fence(FenceKind::Memory { scope, .. }) if *scope != Scope::Cta => SYNC_FENCE,
+            Inst::Fence(FenceKind::Memory { scope, .. }) if *scope != MemoryScope::Cta => SYNC_FENCE,
             Inst::Atom { space: Space::Shared, .. } | Inst::Ld { space: Space::Shared, .. } => return,
             Inst::Atom { sem, .. } if releases(sem) => SYNC_RELEASE,
             Inst::Atom { .. } => SYNC_ACQUIRE,
-            Inst::Ld { sem, .. } if *sem != Sem::Weak => SYNC_ACQUIRE,
+            Inst::Ld { sem, .. } if *sem != MemorySemantics::Weak => SYNC_ACQUIRE,
             Inst::St { sem, space, .. } if *space != Space::Shared && releases(sem) => SYNC_RELEASE,
             // Lanes that have met to move a matrix have not learnt of each other's other accesses.
             Inst::Matrix(matrix) if matrix.address().is_some() => return,
-            inst if kind(inst) == BlockRole::WarpOp => SYNC_WARP,
+            inst if block_role(inst) == BlockRole::WarpOp => WARP_SYNC,
             _ => return,
         };
         let what = self.iconst32(i64::from(what));
-        relocations::call(&mut self.b, RelocTarget::RaceSync, &[self.ctx, what], None);
+        relocations::call_target(&mut self.b, RelocTarget::RaceSync, &[self.ctx, what], None);
     }
 
     /// Local memory of the function begins or ends.
@@ -402,12 +407,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             return;
         }
         let (pitch, used) = (self.iconst32(i64::from(self.plan.local_pitch)), self.iconst32(i64::from(used)));
-        relocations::call(&mut self.b, RelocTarget::LocalMemory, &[start, pitch, used], None);
+        relocations::call_target(&mut self.b, RelocTarget::LocalMemory, &[start, pitch, used], None);
     }
 }
 
 /// The states of `bytes` bytes in words.
-fn pieces(bytes: u32) -> Vec<(i32, ir::Type)> {
+fn state_words(bytes: u32) -> Vec<(i32, ir::Type)> {
     let ty = match bytes {
         1 => types::I8,
         2 => types::I16,

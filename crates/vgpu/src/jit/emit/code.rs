@@ -1,7 +1,7 @@
 //! A kernel's machine code in memory, and the way from program counters back to instructions.
 #![allow(unsafe_code)]
 
-use super::compile::{Inputs, KernelImage, KernelSource, PartImage};
+use super::compile::{CodegenInputs, KernelImage, KernelSource, PartImage};
 use super::host_state::HostState;
 use super::image::MappedImage;
 use super::out_of_line::SlowPathRequest;
@@ -26,8 +26,8 @@ pub(crate) struct LoadedPart {
 impl LoadedPart {
     /// Puts a part into memory.
     pub(crate) fn new(part: PartImage, targets: &RelocResolver<'_>) -> Result<LoadedPart, String> {
-        let placed = MappedImage::new(&part.image, |link| targets.address(link))?;
-        let starts = part.image.functions.iter().map(|&(start, _)| placed.at(start));
+        let placed = MappedImage::new(&part.image, |link| targets.resolve_address(link))?;
+        let starts = part.image.functions.iter().map(|&(start, _)| placed.address_at(start));
         let addresses = part.ids.iter().copied().zip(starts).collect();
         Ok(LoadedPart {
             placed,
@@ -65,14 +65,14 @@ impl std::fmt::Debug for KernelCode {
 
 impl KernelCode {
     pub(crate) fn contains(&self, pc: usize) -> bool {
-        self.host.parts().any(|part| part.contains(pc))
+        self.host.loaded_parts().any(|part| part.contains(pc))
     }
     pub(crate) fn site_number(&self, pc: usize) -> Option<u32> {
-        self.host.parts().find_map(|part| part.site_number(pc))
+        self.host.loaded_parts().find_map(|part| part.site_number(pc))
     }
-    pub(crate) fn site(&self, number: u32) -> Option<Site> {
-        let (statement, lanes) = sites::decode(number);
-        let mut site = self.sites.get(statement)?;
+    pub(crate) fn site_by_number(&self, number: u32) -> Option<Site> {
+        let (statement, lanes) = sites::decode_site(number);
+        let mut site = self.sites.get_site(statement)?;
         site.lanes = match lanes {
             0..32 => LaneSet::Lane(lanes),
             32..36 => LaneSet::Chunk((lanes - 32) * 8),
@@ -85,13 +85,13 @@ impl KernelCode {
 /// Puts a kernel into memory; `inputs` are what it was made from, if that is known already.
 pub(crate) fn link_into_memory(
     source: Arc<KernelSource>,
-    inputs: Option<Arc<Inputs>>,
+    inputs: Option<Arc<CodegenInputs>>,
     kernel: KernelImage,
 ) -> Result<CompiledKernel, JitError> {
     let fail = |why: String| source.kernel_error(why);
     let KernelImage { part, usage, suspends, shared, sites } = kernel;
     let host = HostState::new(Arc::clone(&source), inputs, &part.ids);
-    let built = LoadedPart::new(part, &host.targets(None)).map_err(fail)?;
+    let built = LoadedPart::new(part, &host.reloc_resolver(None)).map_err(fail)?;
     let built = host.set_outer(built);
     let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.

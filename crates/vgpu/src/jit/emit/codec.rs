@@ -4,26 +4,26 @@
 /// A value that can be stored.
 pub(crate) trait Serialize: Sized {
     /// Appends it.
-    fn write(&self, out: &mut Vec<u8>);
+    fn serialize(&self, out: &mut Vec<u8>);
     /// Takes it from the front of what is left.
-    fn read(input: &mut &[u8]) -> Option<Self>;
+    fn deserialize(input: &mut &[u8]) -> Option<Self>;
 }
 
 /// Reads a value that fills the bytes.
-pub(crate) fn read_all<T: Serialize>(mut bytes: &[u8]) -> Option<T> {
-    let value = T::read(&mut bytes)?;
+pub(crate) fn decode_exactly<T: Serialize>(mut bytes: &[u8]) -> Option<T> {
+    let value = T::deserialize(&mut bytes)?;
     bytes.is_empty().then_some(value)
 }
 
 /// Appends bytes with their number.
 pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    bytes.len().write(out);
+    bytes.len().serialize(out);
     out.extend_from_slice(bytes);
 }
 
 /// Takes bytes that [`write_bytes`] appended.
 pub(crate) fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = usize::read(input)?;
+    let len = usize::deserialize(input)?;
     let (bytes, rest) = input.split_at_checked(len)?;
     *input = rest;
     Some(bytes)
@@ -32,10 +32,10 @@ pub(crate) fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
 macro_rules! serialize_number {
     ($($ty:ty),*) => {$(
         impl Serialize for $ty {
-            fn write(&self, out: &mut Vec<u8>) {
+            fn serialize(&self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
-            fn read(input: &mut &[u8]) -> Option<Self> {
+            fn deserialize(input: &mut &[u8]) -> Option<Self> {
                 let (number, rest) = input.split_first_chunk()?;
                 *input = rest;
                 Some(<$ty>::from_le_bytes(*number))
@@ -46,20 +46,20 @@ macro_rules! serialize_number {
 serialize_number!(u8, u32, u64, i32, i64);
 
 impl Serialize for usize {
-    fn write(&self, out: &mut Vec<u8>) {
-        (*self as u64).write(out);
+    fn serialize(&self, out: &mut Vec<u8>) {
+        (*self as u64).serialize(out);
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
-        u64::read(input)?.try_into().ok()
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        u64::deserialize(input)?.try_into().ok()
     }
 }
 
 impl Serialize for bool {
-    fn write(&self, out: &mut Vec<u8>) {
-        u8::from(*self).write(out);
+    fn serialize(&self, out: &mut Vec<u8>) {
+        u8::from(*self).serialize(out);
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
-        match u8::read(input)? {
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        match u8::deserialize(input)? {
             0 => Some(false),
             1 => Some(true),
             _ => None,
@@ -68,60 +68,60 @@ impl Serialize for bool {
 }
 
 impl Serialize for String {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn serialize(&self, out: &mut Vec<u8>) {
         write_bytes(self.as_bytes(), out);
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
         std::str::from_utf8(read_bytes(input)?).ok().map(str::to_owned)
     }
 }
 
 impl<T: Serialize> Serialize for Option<T> {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.is_some().write(out);
-        self.iter().for_each(|value| value.write(out));
+    fn serialize(&self, out: &mut Vec<u8>) {
+        self.is_some().serialize(out);
+        self.iter().for_each(|value| value.serialize(out));
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
-        Some(if bool::read(input)? { Some(T::read(input)?) } else { None })
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        Some(if bool::deserialize(input)? { Some(T::deserialize(input)?) } else { None })
     }
 }
 
 impl<T: Serialize> Serialize for Vec<T> {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.len().write(out);
-        self.iter().for_each(|value| value.write(out));
+    fn serialize(&self, out: &mut Vec<u8>) {
+        self.len().serialize(out);
+        self.iter().for_each(|value| value.serialize(out));
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
-        let len = usize::read(input)?;
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        let len = usize::deserialize(input)?;
         // The number is not trusted with an allocation: each value takes a byte at least.
         let mut list = Vec::with_capacity(len.min(input.len()));
         for _ in 0..len {
-            list.push(T::read(input)?);
+            list.push(T::deserialize(input)?);
         }
         Some(list)
     }
 }
 
 impl<const N: usize> Serialize for [u32; N] {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.iter().for_each(|value| value.write(out));
+    fn serialize(&self, out: &mut Vec<u8>) {
+        self.iter().for_each(|value| value.serialize(out));
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
         let mut all = [0; N];
         for value in &mut all {
-            *value = u32::read(input)?;
+            *value = u32::deserialize(input)?;
         }
         Some(all)
     }
 }
 
 impl<A: Serialize, B: Serialize> Serialize for (A, B) {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-        self.1.write(out);
+    fn serialize(&self, out: &mut Vec<u8>) {
+        self.0.serialize(out);
+        self.1.serialize(out);
     }
-    fn read(input: &mut &[u8]) -> Option<Self> {
-        Some((A::read(input)?, B::read(input)?))
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        Some((A::deserialize(input)?, B::deserialize(input)?))
     }
 }
 
@@ -129,11 +129,11 @@ impl<A: Serialize, B: Serialize> Serialize for (A, B) {
 macro_rules! serialize_fields {
     ($ty:ty { $($field:ident),* $(,)? }) => {
         impl $crate::jit::emit::codec::Serialize for $ty {
-            fn write(&self, out: &mut Vec<u8>) {
-                $($crate::jit::emit::codec::Serialize::write(&self.$field, out);)*
+            fn serialize(&self, out: &mut Vec<u8>) {
+                $($crate::jit::emit::codec::Serialize::serialize(&self.$field, out);)*
             }
-            fn read(input: &mut &[u8]) -> Option<Self> {
-                $(let $field = $crate::jit::emit::codec::Serialize::read(input)?;)*
+            fn deserialize(input: &mut &[u8]) -> Option<Self> {
+                $(let $field = $crate::jit::emit::codec::Serialize::deserialize(input)?;)*
                 Some(Self { $($field),* })
             }
         }
@@ -145,33 +145,33 @@ pub(crate) use serialize_fields;
 mod tests {
     use super::*;
 
-    fn survives<T: Serialize + PartialEq + std::fmt::Debug>(value: T) {
+    fn assert_round_trip<T: Serialize + PartialEq + std::fmt::Debug>(value: T) {
         let mut bytes = vec![];
-        value.write(&mut bytes);
-        assert_eq!(read_all::<T>(&bytes).as_ref(), Some(&value));
+        value.serialize(&mut bytes);
+        assert_eq!(decode_exactly::<T>(&bytes).as_ref(), Some(&value));
         for len in 0..bytes.len() {
-            assert_eq!(read_all::<T>(&bytes[..len]), None, "cut to {len}");
+            assert_eq!(decode_exactly::<T>(&bytes[..len]), None, "cut to {len}");
         }
         bytes.push(0);
-        assert_eq!(read_all::<T>(&bytes), None, "a byte more");
+        assert_eq!(decode_exactly::<T>(&bytes), None, "a byte more");
     }
 
     #[test]
     fn values_round_trip_and_truncated_input_is_none() {
-        survives(-5_i64);
-        survives("text".to_owned());
-        survives(vec![(1_u32, Some(true)), (2, None)]);
-        survives([1_u32, 2, 3]);
-        survives(vec![Some(vec![7_usize]), None]);
+        assert_round_trip(-5_i64);
+        assert_round_trip("text".to_owned());
+        assert_round_trip(vec![(1_u32, Some(true)), (2, None)]);
+        assert_round_trip([1_u32, 2, 3]);
+        assert_round_trip(vec![Some(vec![7_usize]), None]);
     }
 
     #[test]
     fn absurd_lengths_are_none() {
         let mut bytes = vec![];
-        usize::MAX.write(&mut bytes);
+        usize::MAX.serialize(&mut bytes);
         bytes.extend([0; 100]);
-        assert_eq!(read_all::<Vec<u32>>(&bytes), None);
-        assert_eq!(read_all::<String>(&bytes), None);
-        assert_eq!(read_all::<bool>(&[2]), None);
+        assert_eq!(decode_exactly::<Vec<u32>>(&bytes), None);
+        assert_eq!(decode_exactly::<String>(&bytes), None);
+        assert_eq!(decode_exactly::<bool>(&[2]), None);
     }
 }

@@ -6,12 +6,13 @@ use super::codec;
 use super::image::{Image, ImageBuilder};
 use super::out_of_line::SlowPathRequest;
 use super::relocations::RelocTarget;
-use crate::jit::bug;
-use crate::jit::simt::plan::Plan;
-use crate::jit::simt::usage::{self, SiteTable, Usage};
+use crate::jit::internal_errors;
+use crate::jit::simt::plan::FunctionPlan;
+use crate::jit::simt::usage::{self, KernelUsage, SiteTable};
 use crate::jit::simt::{self, layout, spin_loops};
 use crate::jit::{
-    Instrument, JitError, ModuleCodeCache, RuntimeCalls, SharedLayout, SymbolLayout, Variant, Window, store,
+    Instrument, JitError, LaunchVariant, ModuleCodeCache, RuntimeCalls, SharedLayout, SymbolLayout, WindowAddress,
+    cache_key,
 };
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
@@ -29,11 +30,11 @@ pub(crate) struct EmitEnv<'a> {
     pub(crate) module: &'a ast::Module,
     pub(crate) shared: SharedLayout,
     pub(crate) instrument: Instrument,
-    pub(crate) window: Window,
-    pub(crate) variant: Variant,
+    pub(crate) window: WindowAddress,
+    pub(crate) variant: LaunchVariant,
     /// The functions of this part by their numbers.
     pub(crate) versions: HashMap<FuncId, u32>,
-    pub(crate) part: Part,
+    pub(crate) part: CodePart,
     /// Functions that may retire lanes with `exit`, directly or in what they call.
     pub(crate) may_exit: HashMap<FuncId, bool>,
     /// Functions that may wait at a barrier of the block, themselves or in what they call.
@@ -65,7 +66,7 @@ pub(crate) struct PartImage {
 /// The outer part of a kernel and what is known of the whole.
 pub(crate) struct KernelImage {
     pub(crate) part: PartImage,
-    pub(crate) usage: Usage,
+    pub(crate) usage: KernelUsage,
     pub(crate) suspends: bool,
     pub(crate) shared: SharedLayout,
     pub(crate) sites: SiteTable,
@@ -83,9 +84,9 @@ pub(crate) enum CompileEffort {
 }
 
 /// The code generator; `baseline` makes code for every processor of this architecture, `verify` verifies what it is given.
-pub(crate) fn isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
-    static ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 12] = [const { OnceLock::new() }; 12];
-    let cell = &ISAS[effort as usize + 3 * usize::from(baseline) + 6 * usize::from(verify)];
+pub(crate) fn target_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
+    static TARGET_ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 12] = [const { OnceLock::new() }; 12];
+    let cell = &TARGET_ISAS[effort as usize + 3 * usize::from(baseline) + 6 * usize::from(verify)];
     cell.get_or_init(|| make_isa(effort, baseline, verify)).clone()
 }
 
@@ -114,9 +115,9 @@ fn make_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<Owned
 
 /// The processor and its instructions that code is made of, in words.
 pub(crate) fn isa_name(baseline: bool) -> Result<&'static str, String> {
-    static NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
-    let name = NAMES[usize::from(baseline)].get_or_init(|| {
-        let isa = isa(CompileEffort::Optimized, baseline, false)?;
+    static ISA_NAMES: [OnceLock<Result<String, String>>; 2] = [const { OnceLock::new() }; 2];
+    let name = ISA_NAMES[usize::from(baseline)].get_or_init(|| {
+        let isa = target_isa(CompileEffort::Optimized, baseline, false)?;
         let flags = isa.isa_flags();
         Ok(flags.iter().fold(isa.triple().to_string(), |name, flag| format!("{name} {flag}")))
     });
@@ -137,10 +138,10 @@ pub(crate) struct KernelSource {
     pub(crate) module: Arc<ast::Module>,
     pub(crate) kernel: FuncId,
     pub(crate) symbols: SymbolLayout,
-    pub(crate) variant: Variant,
+    pub(crate) variant: LaunchVariant,
     pub(crate) runtime: RuntimeCalls,
     pub(crate) instrument: Instrument,
-    pub(crate) window: Window,
+    pub(crate) window: WindowAddress,
     pub(crate) code_cache: Option<ModuleCodeCache>,
 }
 
@@ -152,28 +153,28 @@ impl KernelSource {
     }
 
     /// What code is made from.
-    pub(crate) fn inputs(&self) -> Inputs {
-        let simt::inline::Inlined { module, shared } =
-            simt::inline::run(&simt::param_addresses::lower_param_addresses(&self.module), self.kernel);
+    pub(crate) fn codegen_inputs(&self) -> CodegenInputs {
+        let simt::inline::InlinedModule { module, shared } =
+            simt::inline::inline_calls(&simt::param_addresses::lower_param_addresses(&self.module), self.kernel);
         let (kernel, variant, instrument, window) = (self.kernel, self.variant, self.instrument, self.window);
-        Inputs { module, kernel, shared, variant, instrument, window }
+        CodegenInputs { module, kernel, shared, variant, instrument, window }
     }
 
     /// The outer part; what it was made from, unless it was kept.
-    pub(crate) fn outer(&self) -> Result<(KernelImage, Option<Arc<Inputs>>), JitError> {
+    pub(crate) fn outer_image(&self) -> Result<(KernelImage, Option<Arc<CodegenInputs>>), JitError> {
         let mut inputs = None;
         let make = || {
-            let made_from = inputs.insert(Arc::new(self.inputs()));
+            let made_from = inputs.insert(Arc::new(self.codegen_inputs()));
             compile_outer(made_from)
         };
-        let image = bug::catch_panics(self, || self.get_or_compile(false, make))?;
+        let image = internal_errors::catch_panics(self, || self.get_or_compile(false, make))?;
         Ok((image, inputs))
     }
 
     /// The masked part.
-    pub(crate) fn masked(&self, inputs: Option<&Inputs>) -> Result<PartImage, JitError> {
-        bug::catch_panics(self, || {
-            self.get_or_compile(true, || inputs.map_or_else(|| compile_masked(&self.inputs()), compile_masked))
+    pub(crate) fn masked_image(&self, inputs: Option<&CodegenInputs>) -> Result<PartImage, JitError> {
+        internal_errors::catch_panics(self, || {
+            self.get_or_compile(true, || inputs.map_or_else(|| compile_masked(&self.codegen_inputs()), compile_masked))
         })
     }
 
@@ -185,17 +186,17 @@ impl KernelSource {
     ) -> Result<T, JitError> {
         let Some(code_cache) = &self.code_cache else { return make() };
         let name = &self.module.functions[self.kernel.index()].name;
-        let key = code_cache.key(name, self.variant, &self.instrument, self.window.bits, masked);
+        let key = code_cache.part_key(name, self.variant, &self.instrument, self.window.bits, masked);
         let key = key.map_err(|e| self.kernel_error(e))?;
-        if let Some(part) = code_cache.store.get(&key).and_then(|bytes| codec::read_all(&bytes)) {
-            store::LOADED.fetch_add(1, Ordering::Relaxed);
+        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| codec::decode_exactly(&bytes)) {
+            cache_key::N_LOADED.fetch_add(1, Ordering::Relaxed);
             return Ok(part);
         }
         let part = make()?;
         if part.image().is_cacheable() {
             let mut bytes = vec![];
-            part.write(&mut bytes);
-            code_cache.store.put(&key, &bytes);
+            part.serialize(&mut bytes);
+            code_cache.store.put_code(&key, &bytes);
         }
         Ok(part)
     }
@@ -203,18 +204,18 @@ impl KernelSource {
 
 /// All that machine code is made from. The addresses of things are not among it.
 #[derive(Debug)]
-pub(crate) struct Inputs {
+pub(crate) struct CodegenInputs {
     module: Arc<ast::Module>,
     kernel: FuncId,
     shared: SharedLayout,
-    variant: Variant,
+    variant: LaunchVariant,
     instrument: Instrument,
-    window: Window,
+    window: WindowAddress,
 }
 
 /// Which functions to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum CodePart {
     /// The outer versions; they call masked ones through slots.
     Outer,
     /// The masked versions; they call outer ones by address.
@@ -222,7 +223,7 @@ pub(crate) enum Part {
 }
 
 /// The plans of a kernel and all it can call.
-fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
+fn make_plans(inputs: &CodegenInputs) -> Result<Vec<FunctionPlan<'_>>, JitError> {
     let module = &*inputs.module;
     let mut plans = vec![];
     let mut first_site = 0;
@@ -230,7 +231,7 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
     let watching = spin_loops::polling_functions(module, &reachable);
     for id in reachable {
         if module.functions[id.index()].defined {
-            plans.push(Plan::new(module, id, inputs.variant, first_site, (&inputs.instrument, &watching))?);
+            plans.push(FunctionPlan::new(module, id, inputs.variant, first_site, (&inputs.instrument, &watching))?);
             first_site += module.functions[id.index()].body.len() as u32 + 1;
         }
     }
@@ -238,28 +239,28 @@ fn plans(inputs: &Inputs) -> Result<Vec<Plan<'_>>, JitError> {
 }
 
 /// Compiles the outer part of a kernel.
-fn compile_outer(inputs: &Inputs) -> Result<KernelImage, JitError> {
+fn compile_outer(inputs: &CodegenInputs) -> Result<KernelImage, JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     if !f.defined {
         return Err(function_error("the kernel has no body", f));
     }
-    let plans = plans(inputs)?;
-    let (part, frame_bytes) = build(inputs, &plans, Part::Outer)?;
+    let plans = make_plans(inputs)?;
+    let (part, frame_bytes) = build_part(inputs, &plans, CodePart::Outer)?;
     // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other errors
     // concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
-    let _ = emit_functions(inputs, &plans, Part::Masked, false);
+    let _ = emit_functions(inputs, &plans, CodePart::Masked, false);
     Ok(KernelImage {
         part,
-        usage: usage::measure(&plans, inputs.kernel, &frame_bytes),
-        suspends: usage::suspends(&plans) || inputs.instrument.random.is_some(),
+        usage: usage::measure_usage(&plans, inputs.kernel, &frame_bytes),
+        suspends: usage::may_suspend(&plans) || inputs.instrument.random.is_some(),
         shared: inputs.shared.clone(),
         sites: usage::site_table(&plans),
     })
 }
 
 /// Compiles the masked part of a kernel.
-fn compile_masked(inputs: &Inputs) -> Result<PartImage, JitError> {
-    Ok(build(inputs, &plans(inputs)?, Part::Masked)?.0)
+fn compile_masked(inputs: &CodegenInputs) -> Result<PartImage, JitError> {
+    Ok(build_part(inputs, &make_plans(inputs)?, CodePart::Masked)?.0)
 }
 
 fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
@@ -267,30 +268,34 @@ fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
 }
 
 /// Makes one part of a kernel; also tells the stack bytes of its functions.
-fn build(inputs: &Inputs, plans: &[Plan<'_>], part: Part) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
-    store::COMPILED.fetch_add(1, Ordering::Relaxed);
+fn build_part(
+    inputs: &CodegenInputs,
+    plans: &[FunctionPlan<'_>],
+    part: CodePart,
+) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
+    cache_key::N_COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
     let (c, requests) = emit_functions(inputs, plans, part, true)?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
-    let Compiler { image, mut ranges, frame_bytes, .. } = c;
-    let image = image.finish().map_err(|e| function_error(e, f))?;
+    let PartCompiler { image, mut ranges, frame_bytes, .. } = c;
+    let image = image.finish_image().map_err(|e| function_error(e, f))?;
     ranges.sort_unstable();
     Ok((PartImage { image, ids, ranges, requests }, frame_bytes))
 }
 
 /// Emits the functions of a part, and makes machine code of them if `compiles`.
 fn emit_functions(
-    inputs: &Inputs,
-    plans: &[Plan<'_>],
-    part: Part,
+    inputs: &CodegenInputs,
+    plans: &[FunctionPlan<'_>],
+    part: CodePart,
     compiles: bool,
-) -> Result<(Compiler, Vec<SlowPathRequest>), JitError> {
+) -> Result<(PartCompiler, Vec<SlowPathRequest>), JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > MAX_OPTIMIZED_BLOCK_STATEMENTS);
-    let in_order = inputs.variant.optimise.map_or(large || part == Part::Masked, |optimise| !optimise);
+    let in_order = inputs.variant.optimise.map_or(large || part == CodePart::Masked, |optimise| !optimise);
     let effort = if in_order { CompileEffort::KeepOrder } else { CompileEffort::Optimized };
-    let isa = isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| function_error(e, f))?;
-    let mut c = Compiler {
+    let isa = target_isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| function_error(e, f))?;
+    let mut c = PartCompiler {
         frontend: isa.frontend_config(),
         isa,
         variant: inputs.variant,
@@ -301,7 +306,7 @@ fn emit_functions(
         frame_bytes: HashMap::new(),
         compiles,
     };
-    let tables = plans.iter().map(|p| Ok((p.id, c.tables(p)?)));
+    let tables = plans.iter().map(|p| Ok((p.id, c.block_tables(p)?)));
     let tables = tables.collect::<Result<_, String>>().map_err(|e| function_error(e, f))?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
     let env = EmitEnv {
@@ -319,34 +324,34 @@ fn emit_functions(
         requests: RefCell::default(),
     };
     for p in plans {
-        c.function(&env, p)?;
+        c.emit_part_function(&env, p)?;
     }
     Ok((c, env.requests.into_inner()))
 }
 
-fn resume_table(p: &Plan<'_>) -> Box<[u8]> {
+fn resume_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
     (0..p.body.blocks.len()).map(|b| u8::from(p.resumable.contains(b))).collect()
 }
 
-fn call_table(p: &Plan<'_>) -> Box<[u8]> {
+fn call_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
     let calls =
         |b: &crate::jit::simt::body::Block<'_>| b.stmts.iter().any(|s| matches!(&*s.inst, ast::Inst::Call { .. }));
     p.body.blocks.iter().map(|b| u8::from(calls(b))).collect()
 }
 
 /// Which functions can execute `exit`; through a function pointer any can.
-fn functions_that_may_exit(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
-    propagate_to_callers(plans, |p| p.body.blocks.iter().any(|b| b.term == crate::jit::simt::body::Term::Exit))
+fn functions_that_may_exit(plans: &[FunctionPlan<'_>]) -> HashMap<FuncId, bool> {
+    propagate_to_callers(plans, |p| p.body.blocks.iter().any(|b| b.term == crate::jit::simt::body::Terminator::Exit))
 }
 
 /// Which functions can wait at a barrier of the block.
-fn functions_that_may_wait(plans: &[Plan<'_>]) -> HashMap<FuncId, bool> {
+fn functions_that_may_wait(plans: &[FunctionPlan<'_>]) -> HashMap<FuncId, bool> {
     let waits = |i: &ast::Inst| matches!(i, ast::Inst::Bar { kind, .. } if !matches!(kind, ast::BarKind::Arrive));
     propagate_to_callers(plans, |p| p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst)))
 }
 
 /// Functions for which `is` holds, or that call such a function.
-fn propagate_to_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> HashMap<FuncId, bool> {
+fn propagate_to_callers(plans: &[FunctionPlan<'_>], is: impl Fn(&FunctionPlan<'_>) -> bool) -> HashMap<FuncId, bool> {
     let mut map: HashMap<FuncId, bool> = plans.iter().map(|p| (p.id, is(p))).collect();
     loop {
         let before = map.values().filter(|v| **v).count();
@@ -362,9 +367,9 @@ fn propagate_to_callers(plans: &[Plan<'_>], is: impl Fn(&Plan<'_>) -> bool) -> H
     }
 }
 
-struct Compiler {
+struct PartCompiler {
     isa: OwnedTargetIsa,
-    variant: Variant,
+    variant: LaunchVariant,
     frontend: TargetFrontendConfig,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
@@ -376,12 +381,12 @@ struct Compiler {
 }
 
 /// The signature of a function's version; they have the convention of the host.
-fn signature(part: Part, f: &ast::Function, conv: CallConv) -> Signature {
+fn function_signature(part: CodePart, f: &ast::Function, conv: CallConv) -> Signature {
     let (p, w) = (types::I64, types::I32);
     let (params, ret): (&[ir::Type], _) = match (part, f.entry) {
-        (Part::Masked, _) => (&[p, p, p, p, p], Some(w)),
-        (Part::Outer, true) => (&[p], None),
-        (Part::Outer, false) => (&[p, w, p, p], None),
+        (CodePart::Masked, _) => (&[p, p, p, p, p], Some(w)),
+        (CodePart::Outer, true) => (&[p], None),
+        (CodePart::Outer, false) => (&[p, w, p, p], None),
     };
     let mut s = Signature::new(conv);
     s.params.extend(params.iter().map(|t| AbiParam::new(*t)));
@@ -389,20 +394,23 @@ fn signature(part: Part, f: &ast::Function, conv: CallConv) -> Signature {
     s
 }
 
-impl Compiler {
-    fn tables(&mut self, p: &Plan<'_>) -> Result<BlockTables, String> {
-        Ok(BlockTables { resume: self.image.table(&resume_table(p))?, calls: self.image.table(&call_table(p))? })
+impl PartCompiler {
+    fn block_tables(&mut self, p: &FunctionPlan<'_>) -> Result<BlockTables, String> {
+        Ok(BlockTables {
+            resume: self.image.add_table(&resume_table(p))?,
+            calls: self.image.add_table(&call_table(p))?,
+        })
     }
 
-    /// Emits one machine function with `emit` and compiles it.
-    fn emit(
+    /// Emits one machine function with `emit_function` and compiles it.
+    fn emit_function(
         &mut self,
         env: &EmitEnv<'_>,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         emit: impl FnOnce(FunctionBuilder<'_>) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
         self.context.clear();
-        self.context.func.signature = signature(env.part, plan.f, self.isa.default_call_conv());
+        self.context.func.signature = function_signature(env.part, plan.f, self.isa.default_call_conv());
         self.context.func.name = UserFuncName::user(0, env.versions[&plan.id]);
         emit(FunctionBuilder::new(&mut self.context.func, &mut self.builder))?;
         if !self.compiles {
@@ -420,7 +428,7 @@ impl Compiler {
         if let (true, Some(text)) = (show_code, &code.vcode) {
             eprintln!("{text}");
         }
-        let start = self.image.function(code, &self.context.func, &*isa).map_err(fail)?;
+        let start = self.image.add_function(code, &self.context.func, &*isa).map_err(fail)?;
         let locations = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default());
         self.ranges.extend(locations.map(|l| [start + l.start, start + l.end, l.loc.bits()]));
         Ok(())
@@ -428,19 +436,19 @@ impl Compiler {
 
     /// What compiles the function that was emitted last. Masked code never gets its registers in one pass: its values
     /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
-    fn isa_of_function(&self, part: Part) -> Result<OwnedTargetIsa, String> {
+    fn isa_of_function(&self, part: CodePart) -> Result<OwnedTargetIsa, String> {
         let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > MAX_FULL_REGALLOC_INSTRUCTIONS;
-        if !is_large || part != Part::Outer {
+        if !is_large || part != CodePart::Outer {
             return Ok(self.isa.clone());
         }
-        isa(CompileEffort::SinglePassRegalloc, self.variant.baseline, self.variant.verify)
+        target_isa(CompileEffort::SinglePassRegalloc, self.variant.baseline, self.variant.verify)
     }
 
-    fn function(&mut self, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
-        if env.part == Part::Masked {
-            return self.emit(env, plan, |b| super::masked::emit(b, env, plan));
+    fn emit_part_function(&mut self, env: &EmitEnv<'_>, plan: &FunctionPlan<'_>) -> Result<(), JitError> {
+        if env.part == CodePart::Masked {
+            return self.emit_function(env, plan, |b| super::masked::emit_masked_function(b, env, plan));
         }
-        self.emit(env, plan, |b| super::converged::emit(b, env, plan))?;
+        self.emit_function(env, plan, |b| super::converged::emit_outer_function(b, env, plan))?;
         // The masked version keeps at most the registers of a block on the stack.
         let longest = plan.body.blocks.iter().map(|b| b.stmts.len()).max().unwrap_or(0) as u32;
         let masked = 4096 + longest.min(1000) * 384;

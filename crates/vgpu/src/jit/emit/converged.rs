@@ -5,17 +5,17 @@
 //! what their class says.
 
 use super::compile::EmitEnv;
-use super::emitter::{FunctionEmitter, RegisterStorage, RegisterVariables, trusted};
+use super::emitter::{FunctionEmitter, RegisterStorage, RegisterVariables, trusted_mem_flags};
 use super::host_state::{HostState, MaskedSlot};
 use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate, SlowPathRequest};
 use super::relocations::{self, runtime};
-use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::abi::{TrapKind, WARP_LANES, WarpCtx};
 use crate::jit::JitError;
-use crate::jit::simt::body::Term;
-use crate::jit::simt::classes::Class;
-use crate::jit::simt::plan::{LOCAL_ALIGN, Plan, header, pc};
+use crate::jit::simt::body::Terminator;
+use crate::jit::simt::classes::LaneClass;
+use crate::jit::simt::plan::{FunctionPlan, LOCAL_ALIGN, header, pc};
 use crate::jit::simt::stride_checks::StrideCheck;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
@@ -24,7 +24,11 @@ use smallvec::SmallVec;
 use std::mem::offset_of;
 
 /// Emits the outer function of `plan`.
-pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+pub(crate) fn emit_outer_function(
+    mut b: FunctionBuilder<'_>,
+    env: &EmitEnv<'_>,
+    plan: &FunctionPlan<'_>,
+) -> Result<(), JitError> {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -34,7 +38,7 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_
     let params = b.block_params(entry).to_vec();
     let zero = b.ins().iconst(types::I64, 0);
     let (args, rets) = if plan.f.entry { (zero, zero) } else { (params[2], params[3]) };
-    let vars = declare(&mut b, plan);
+    let vars = declare_variables(&mut b, plan);
     let mut g = FunctionEmitter::new(b, env, plan, [params[0], frame, args, rets], RegisterStorage::Converged(vars));
     let lanes = if plan.f.entry { g.ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
     g.reserve_local();
@@ -42,9 +46,9 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_
     g.masked_entry = Some(g.b.create_block());
     g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     g.enter_converged(lanes);
-    g.masked_call(done)?;
+    g.call_masked_and_resume(done)?;
     if !env.variant.force_masked {
-        let reached = plan.reached_converged();
+        let reached = plan.blocks_reached_converged();
         for block in (0..plan.body.blocks.len()).filter(|&b| reached[b]) {
             g.converged_block(block, done)?;
         }
@@ -57,10 +61,10 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_
     Ok(())
 }
 
-fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegisterVariables> {
+fn declare_variables(b: &mut FunctionBuilder<'_>, plan: &FunctionPlan<'_>) -> Vec<RegisterVariables> {
     let mut written = vec![false; plan.body.widths.len()];
     for st in plan.body.blocks.iter().flat_map(|x| &x.stmts) {
-        crate::jit::simt::body::stmt_defs(st, plan.body.carry(), &mut |r| written[r.index()] = true);
+        crate::jit::simt::body::stmt_defs(st, plan.body.carry_flag(), &mut |r| written[r.index()] = true);
     }
     (0..plan.body.widths.len())
         .map(|r| {
@@ -68,15 +72,15 @@ fn declare(b: &mut FunctionBuilder<'_>, plan: &Plan<'_>) -> Vec<RegisterVariable
                 return RegisterVariables::None;
             }
             let w = plan.body.widths[r];
-            let class = plan.classes.get(Reg(r as u32));
-            let shape = if class.is_scalar() { Shape::Scalar } else { Shape::Chunk };
+            let class = plan.classes.class_of(Reg(r as u32));
+            let shape = if class.is_scalar() { EmitShape::Scalar } else { EmitShape::Chunk };
             let (ty, n) = (w.part_type(shape), w.n_parts(shape));
-            if let Class::Chunked(_) = class {
+            if let LaneClass::Chunked(_) = class {
                 return RegisterVariables::PerChunk(std::array::from_fn(|_| {
                     (0..n).map(|_| b.declare_var(ty)).collect()
                 }));
             }
-            if shape == Shape::Scalar {
+            if shape == EmitShape::Scalar {
                 return RegisterVariables::Scalar((0..n).map(|_| b.declare_var(ty)).collect());
             }
             RegisterVariables::Chunks(std::array::from_fn(|_| (0..n).map(|_| b.declare_var(ty)).collect()))
@@ -88,7 +92,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Takes the function's local memory from the warp's.
     fn reserve_local(&mut self) {
         let zero = self.iconst32(0);
-        self.b.ins().store(trusted(), zero, self.frame, header::SPINS);
+        self.b.ins().store(trusted_mem_flags(), zero, self.frame, header::SPIN_COUNT_OFFSET);
         if self.plan.local_pitch == 0 {
             return;
         }
@@ -99,22 +103,22 @@ impl<'a> FunctionEmitter<'a, '_> {
             sp = self.b.ins().iadd_imm_s(sp, align - 1);
             sp = self.b.ins().band_imm_s(sp, -align);
         }
-        self.b.ins().store(trusted(), sp, self.frame, header::LOCAL);
+        self.b.ins().store(trusted_mem_flags(), sp, self.frame, header::LOCAL_BASE_OFFSET);
         let new = self.b.ins().iadd_imm_s(sp, i64::from(self.plan.local_pitch) * 32);
         let end = self.ctx_field(types::I64, offset_of!(WarpCtx, local_end));
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, new, end);
-        self.emit_in_cold_block(over, |g| g.trap(TrapKind::StackOverflow));
-        self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+        self.emit_in_cold_block(over, |g| g.emit_trap(TrapKind::StackOverflow));
+        self.b.ins().store(trusted_mem_flags(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
         self.mark_local(sp, self.plan.local_used());
     }
 
     fn release_local(&mut self) {
         if self.plan.local_pitch != 0 || self.uses_alloca() {
-            let sp = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
+            let sp = self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, header::LOCAL_BASE_OFFSET);
             if self.plan.local_pitch != 0 {
                 self.mark_local(sp, 0);
             }
-            self.b.ins().store(trusted(), sp, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+            self.b.ins().store(trusted_mem_flags(), sp, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
         }
     }
 
@@ -123,13 +127,16 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Reports a fault of the whole warp. Execution never goes on after it.
-    pub(crate) fn trap(&mut self, kind: TrapKind) {
-        let (kind, lane, site) =
-            (self.iconst32(kind as i64), self.iconst32(-1), self.site(crate::jit::simt::sites::WARP));
+    pub(crate) fn emit_trap(&mut self, kind: TrapKind) {
+        let (kind, lane, site) = (
+            self.iconst32(kind as i64),
+            self.iconst32(-1),
+            self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE),
+        );
         let site = self.iconst32(i64::from(site));
         let address = self.iconst64(0);
         let f = runtime!(trap);
-        relocations::call(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
     }
 
     /// Enters converged code when all lanes are there, else masked code at block 0.
@@ -149,32 +156,32 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.set_cold_block(partial);
         self.b.switch_to_block(partial);
         self.store_stub_value(lanes, LANE_BITS_INDEX);
-        self.emit_slow_path_call(SlowPathRequest::SpillScalars(vec![], PcUpdate::ByLaneBits(0, pc::DONE as u32)));
+        self.emit_slow_path_call(SlowPathRequest::SpillScalars(vec![], PcUpdate::ByLaneBits(0, pc::PC_DONE as u32)));
         self.b.ins().jump(masked, &[]);
     }
 
     /// All four lanes of an `I32X4` constant.
     pub(crate) fn splat32(&mut self, v: i64) -> Value {
-        self.vector(Width::W32, &[v; 4])
+        self.constant_vector(RegWidth::W32, &[v; 4])
     }
 
     /// Calls the function's masked version through its slot.
-    fn call_masked(&mut self) -> Option<Value> {
-        let super::compile::Part::Outer = &self.env.part else { return None };
+    fn call_masked_version(&mut self) -> Option<Value> {
+        let super::compile::CodePart::Outer = &self.env.part else { return None };
         let host = self.ctx_field(types::I64, offset_of!(WarpCtx, host));
-        let slots = self.b.ins().load(types::I64, trusted(), host, offset_of!(HostState, slots) as i32);
-        let slot = self.add(slots, i64::from(self.env.versions[&self.plan.id]) * size_of::<MaskedSlot>() as i64);
-        let code = self.b.ins().load(types::I64, trusted(), slot, 0);
+        let slots = self.b.ins().load(types::I64, trusted_mem_flags(), host, offset_of!(HostState, slots) as i32);
+        let slot = self.add_offset(slots, i64::from(self.env.versions[&self.plan.id]) * size_of::<MaskedSlot>() as i64);
+        let code = self.b.ins().load(types::I64, trusted_mem_flags(), slot, 0);
         let args = [self.ctx, self.frame, self.args, self.rets, slot];
         relocations::call_computed(&mut self.b, code, &args, Some(types::I32))
     }
 
     /// Calls masked code and goes on where its lanes have met again.
-    fn masked_call(&mut self, done: ir::Block) -> Result<(), JitError> {
+    fn call_masked_and_resume(&mut self, done: ir::Block) -> Result<(), JitError> {
         let Some(block) = self.masked_entry else { return Ok(()) };
         self.b.switch_to_block(block);
-        let at = self.call_masked();
-        let resumable: Vec<usize> = self.plan.resumable.iter().collect();
+        let at = self.call_masked_version();
+        let resumable: Vec<usize> = self.plan.resumable.iter_bits().collect();
         let (Some(at), false) = (at, resumable.is_empty()) else {
             self.b.ins().jump(done, &[]);
             return Ok(());
@@ -191,15 +198,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         for (&r, &e) in resumable.iter().zip(&entries) {
             self.b.set_cold_block(e);
             self.b.switch_to_block(e);
-            self.resume(r, block);
+            self.resume_at_block(r, block);
         }
         Ok(())
     }
 
     /// Reloads what is live at block `r`; goes back to masked code when a class does not hold.
-    fn resume(&mut self, r: usize, masked: ir::Block) {
+    fn resume_at_block(&mut self, r: usize, masked: ir::Block) {
         let (mut scalars, mut homes): (Vec<Reg>, Vec<Vec<Variable>>) = (vec![], vec![]);
-        for reg in self.plan.live[r].iter().map(|i| Reg(i as u32)) {
+        for reg in self.plan.live[r].iter_bits().map(|i| Reg(i as u32)) {
             let RegisterStorage::Converged(vars) = &self.store else { return };
             let home: Vec<Variable> = match vars[reg.index()].clone() {
                 RegisterVariables::None => continue,
@@ -230,7 +237,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn reload_lanes(&mut self, reg: Reg, chunks: &[SmallVec<[Variable; 4]>; CHUNKS]) {
+    fn reload_lanes(&mut self, reg: Reg, chunks: &[SmallVec<[Variable; 4]>; CHUNKS_PER_WARP]) {
         for (chunk, list) in chunks.iter().enumerate() {
             let parts = self.load_slot(reg, chunk);
             for (&v, &p) in list.iter().zip(&parts) {
@@ -244,16 +251,17 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(self.blocks[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
-        self.branch_endpoints = crate::jit::simt::branch_endpoints::find(&plan.body, &plan.classes, &plan.live, block);
+        self.branch_endpoints =
+            crate::jit::simt::branch_endpoints::find_comparison(&plan.body, &plan.classes, &plan.live, block);
         self.checkpoint.clear();
         if stmts.iter().any(|st| crate::jit::simt::stride_checks::needs_check(&plan.classes, st)) {
-            for r in plan.live[block].iter() {
-                let value = self.snapshot(Reg(r as u32));
+            for r in plan.live[block].iter_bits() {
+                let value = self.snapshot_register(Reg(r as u32));
                 self.checkpoint.push((Reg(r as u32), value));
             }
         }
-        let segments = self.segments(stmts);
-        let pieces = crate::jit::simt::segment_fission::of_block(
+        let segments = self.split_into_segments(stmts);
+        let pieces = crate::jit::simt::segment_fission::fission_points(
             &plan.body,
             &plan.classes,
             stmts,
@@ -262,23 +270,25 @@ impl<'a> FunctionEmitter<'a, '_> {
         );
         for (&(from, to, point), pieces) in segments.iter().zip(pieces) {
             let part = &stmts[from..to];
-            self.guarded(part, |g| if point { g.ordering_point(&part[0], false) } else { g.segment(part, &pieces) })?;
+            self.emit_under_guard(part, |g| {
+                if point { g.emit_ordering_point(&part[0], false) } else { g.emit_segment(part, &pieces) }
+            })?;
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(crate::jit::simt::sites::WARP);
-        self.converged_term(block, done)?;
+        self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+        self.converged_terminator(block, done)?;
         self.fill_edge_blocks();
         Ok(())
     }
 
     /// Emits under the uniform guard of a segment, if it has one.
-    fn guarded(
+    fn emit_under_guard(
         &mut self,
         stmts: &[crate::jit::simt::body::Stmt<'a>],
         f: impl FnOnce(&mut Self) -> Result<(), JitError>,
     ) -> Result<(), JitError> {
-        let Some(guard) = stmts[0].guard.filter(|g| self.class(g.reg).is_scalar()) else { return f(self) };
-        let p = self.scalar_now(guard.reg)[0];
+        let Some(guard) = stmts[0].guard.filter(|g| self.class_of_register(g.reg).is_scalar()) else { return f(self) };
+        let p = self.current_scalar(guard.reg)[0];
         let (then, next) = (self.b.create_block(), self.b.create_block());
         if guard.negated {
             self.b.ins().brif(p, next, &[], then, &[]);
@@ -295,19 +305,19 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The value of a register, for a later spill: one entry when scalar, else one per chunk.
-    pub(crate) fn snapshot(&mut self, r: Reg) -> SmallVec<[Parts; 4]> {
-        if self.class(r).is_scalar() {
-            return SmallVec::from_iter([self.scalar_now(r)]);
+    pub(crate) fn snapshot_register(&mut self, r: Reg) -> SmallVec<[LaneParts; 4]> {
+        if self.class_of_register(r).is_scalar() {
+            return SmallVec::from_iter([self.current_scalar(r)]);
         }
-        (0..CHUNKS).map(|c| self.read(r, c)).collect()
+        (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(r, c)).collect()
     }
 
     /// Writes registers to the frame, and sets the lanes' program counters.
-    pub(crate) fn spill(&mut self, values: &[(Reg, SmallVec<[Parts; 4]>)], counters: PcUpdate) {
+    pub(crate) fn spill_registers(&mut self, values: &[(Reg, SmallVec<[LaneParts; 4]>)], counters: PcUpdate) {
         let mut scalars = vec![];
         for (r, value) in values {
-            if self.plan.classes.get(*r) == Class::Varying {
-                for (c, lanes) in value.iter().enumerate().take(CHUNKS) {
+            if self.plan.classes.class_of(*r) == LaneClass::Varying {
+                for (c, lanes) in value.iter().enumerate().take(CHUNKS_PER_WARP) {
                     self.store_slot(*r, c, lanes);
                 }
             } else {
@@ -318,43 +328,43 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Leaves converged code for block `at`, where all lanes go on.
-    pub(crate) fn exit_to_masked(&mut self, at: usize, values: &[(Reg, SmallVec<[Parts; 4]>)]) {
+    pub(crate) fn exit_to_masked(&mut self, at: usize, values: &[(Reg, SmallVec<[LaneParts; 4]>)]) {
         let Some(masked) = self.masked_entry else { return };
-        self.spill(values, PcUpdate::All(at as u32));
+        self.spill_registers(values, PcUpdate::All(at as u32));
         self.b.ins().jump(masked, &[]);
     }
 
     /// A flag that is not zero when a check fails, in any chunk.
-    pub(crate) fn failed_check(&mut self, check: StrideCheck) -> Value {
+    pub(crate) fn failed_stride_check(&mut self, check: StrideCheck) -> Value {
         let (StrideCheck::NoWrap { class, .. } | StrideCheck::NonNegative { class, .. }) = check;
-        let Class::Chunked(_) = class else { return self.one_failed_check(check, WARP_LANES) };
-        let flags: Vec<Value> = (0..CHUNKS)
+        let LaneClass::Chunked(_) = class else { return self.failed_chunk_stride_check(check, WARP_LANES) };
+        let flags: Vec<Value> = (0..CHUNKS_PER_WARP)
             .map(|chunk| {
                 self.current_chunk = Some(chunk);
-                let flag = self.one_failed_check(check, CHUNK_LANES);
+                let flag = self.failed_chunk_stride_check(check, CHUNK_LANES);
                 self.current_chunk = None;
                 flag
             })
             .collect();
-        self.fold(&flags, |g, a, b| g.b.ins().bor(a, b))
+        self.fold_values(&flags, |g, a, b| g.b.ins().bor(a, b))
     }
 
-    fn one_failed_check(&mut self, check: StrideCheck, lanes: usize) -> Value {
+    fn failed_chunk_stride_check(&mut self, check: StrideCheck, lanes: usize) -> Value {
         match check {
             StrideCheck::NoWrap { operand, class, signed } => {
-                let reach = class.stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
-                self.one_wrap_check(operand, signed, reach)
+                let reach = class.lane_stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
+                self.wrap_check(operand, signed, reach)
             }
             StrideCheck::NonNegative { operand, bits, .. } => {
-                let width = if bits == 64 { Width::W64 } else { Width::W32 };
+                let width = if bits == 64 { RegWidth::W64 } else { RegWidth::W32 };
                 let first = self.scalar_operand(operand, width)[0];
                 self.b.ins().icmp_imm_s(IntCC::SignedLessThan, first, 0)
             }
         }
     }
 
-    fn one_wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
-        let base = self.scalar_operand(operand, Width::W32)[0];
+    fn wrap_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
+        let base = self.scalar_operand(operand, RegWidth::W32)[0];
         if signed {
             let wide = self.b.ins().sextend(types::I64, base);
             let last = self.b.ins().iadd_imm_s(wide, reach);
@@ -370,7 +380,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Goes back to the beginning of the block in masked code if a check failed.
-    pub(crate) fn flush_checks(&mut self, flags: &mut Vec<Value>) {
+    pub(crate) fn branch_if_checks_failed(&mut self, flags: &mut Vec<Value>) {
         let Some(all) = flags.drain(..).reduce(|a, b| self.b.ins().bor(a, b)) else { return };
         let (leave, next) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
@@ -385,8 +395,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The block to jump to for an edge; back edges poll first.
-    fn edge_block(&mut self, from: usize, to: usize) -> ir::Block {
-        if !Plan::is_back_edge(from, to) {
+    fn copy_edge_block(&mut self, from: usize, to: usize) -> ir::Block {
+        if !FunctionPlan::is_back_edge(from, to) {
             return self.blocks[to];
         }
         let edge = self.b.create_block();
@@ -397,65 +407,65 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn fill_edge_blocks(&mut self) {
         for (edge, from, to) in std::mem::take(&mut self.pending_edges) {
             self.b.switch_to_block(edge);
-            self.poll(self.plan.spins.contains(&(from, to)));
+            self.emit_poll(self.plan.spins.contains(&(from, to)));
             self.b.ins().jump(self.blocks[to], &[]);
         }
     }
 
     /// Leaves if the launch is cancelled; lets others run in a loop that waits.
-    pub(crate) fn poll(&mut self, spins: bool) {
+    pub(crate) fn emit_poll(&mut self, spins: bool) {
         let flag = self.ctx_field(types::I64, offset_of!(WarpCtx, cancel));
-        let stop = self.b.ins().load(types::I32, trusted(), flag, 0);
+        let stop = self.b.ins().load(types::I32, trusted_mem_flags(), flag, 0);
         self.emit_in_cold_block(stop, |g| {
             let f = runtime!(cancelled);
-            relocations::call(&mut g.b, f, &[g.ctx], None);
+            relocations::call_target(&mut g.b, f, &[g.ctx], None);
         });
         if spins {
             let f = runtime!(yield_now);
-            relocations::call(&mut self.b, f, &[self.ctx], None);
+            relocations::call_target(&mut self.b, f, &[self.ctx], None);
         }
     }
 
-    fn converged_term(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
+    fn converged_terminator(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
         let plan = self.plan;
         match &plan.body.blocks[block].term {
-            Term::Jump(to) => {
+            Terminator::Jump(to) => {
                 if plan.body.blocks[block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst)) {
                     self.exit_to_masked_if_exited(*to);
                 }
-                let to = self.edge_block(block, *to);
+                let to = self.copy_edge_block(block, *to);
                 self.b.ins().jump(to, &[]);
             }
-            Term::Return => {
+            Terminator::Return => {
                 self.b.ins().jump(done, &[]);
             }
-            Term::Exit => {
+            Terminator::Exit => {
                 let all = self.iconst32(-1);
-                self.b.ins().store(trusted(), all, self.ctx, offset_of!(WarpCtx, exited) as i32);
+                self.b.ins().store(trusted_mem_flags(), all, self.ctx, offset_of!(WarpCtx, exited) as i32);
                 self.b.ins().jump(done, &[]);
             }
-            Term::Unreachable => {
+            Terminator::Unreachable => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(1));
             }
-            Term::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall)?,
-            Term::UniformAny { guard, taken, fall } => {
-                let (t, f) = (self.edge_block(block, *taken), self.edge_block(block, *fall));
+            Terminator::Branch { guard, taken, fall } => self.converged_branch(block, *guard, *taken, *fall)?,
+            Terminator::UniformAny { guard, taken, fall } => {
+                let (t, f) = (self.copy_edge_block(block, *taken), self.copy_edge_block(block, *fall));
                 let masks = self.guard_lanes(*guard);
-                let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
+                let any = self.fold_values(&masks, |g, a, b| g.b.ins().bor(a, b));
                 let any = self.b.ins().vany_true(any);
                 self.b.ins().brif(any, t, &[], f, &[]);
             }
-            Term::PredicatedSplit { guard, all, some, none } => {
+            Terminator::PredicatedSplit { guard, all, some, none } => {
                 self.converged_split(block, *guard, [*all, *some, *none])?
             }
-            Term::Table { index, targets } => self.converged_table(block, *index, targets),
+            Terminator::Table { index, targets } => self.converged_table(block, *index, targets),
         }
         Ok(())
     }
 
     /// Goes to `t` or `f` if the first and the last lane decide that; goes on in a cold block, where
     /// the masks are made, if not.
-    fn branch_by_endpoints(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<Parts>>, JitError> {
+    fn branch_by_endpoints(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<LaneParts>>, JitError> {
         let Some(ends) = self.branch_endpoints else { return Ok(None) };
         let verdict = self.compare_endpoints(&ends);
         let parted = self.b.create_block();
@@ -479,36 +489,43 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) -> Result<(), JitError> {
-        let (t, f) = (self.edge_block(block, taken), self.edge_block(block, fall));
+        let (t, f) = (self.copy_edge_block(block, taken), self.copy_edge_block(block, fall));
         let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
-        if self.class(guard.reg).is_scalar() {
-            let p = self.scalar_now(guard.reg)[0];
+        if self.class_of_register(guard.reg).is_scalar() {
+            let p = self.current_scalar(guard.reg)[0];
             self.b.ins().brif(p, t, &[], f, &[]);
             return Ok(());
         }
         let masks = match self.branch_by_endpoints(t, f)? {
             Some(masks) => masks,
-            None => (0..CHUNKS).map(|c| self.read(guard.reg, c)).collect(),
+            None => (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(guard.reg, c)).collect(),
         };
         let flat: Vec<Value> = masks.iter().flatten().copied().collect();
-        let values: Vec<_> =
-            self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
-        let any = self.fold(&flat, |g, a, b| g.b.ins().bor(a, b));
+        let values: Vec<_> = self
+            .plan
+            .live_out(block)
+            .iter_bits()
+            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
+            .collect();
+        let any = self.fold_values(&flat, |g, a, b| g.b.ins().bor(a, b));
         let any = self.b.ins().vany_true(any);
         let (some, split) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(any, some, &[], f, &[]);
         self.b.seal_block(some);
         self.b.switch_to_block(some);
-        let all = self.fold(&flat, |g, a, b| g.b.ins().band(a, b));
+        let all = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
         let all = self.b.ins().vall_true(all);
         self.b.set_cold_block(split);
         self.b.ins().brif(all, t, &[], split, &[]);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
         for (c, m) in masks.iter().enumerate() {
-            self.store_lane_array(header::PC, c, m);
+            self.store_lane_array(header::PC_OFFSET, c, m);
         }
-        self.spill(&values, PcUpdate::ByStoredMask(self.pc_of_block(taken) as u32, self.pc_of_block(fall) as u32));
+        self.spill_registers(
+            &values,
+            PcUpdate::ByStoredMask(self.pc_of_block(taken) as u32, self.pc_of_block(fall) as u32),
+        );
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
         }
@@ -517,7 +534,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// The lanes' masks of a guard, all chunks.
     fn guard_lanes(&mut self, guard: Guard) -> Vec<Value> {
-        let masks: Vec<Value> = (0..CHUNKS).flat_map(|c| self.read(guard.reg, c)).collect();
+        let masks: Vec<Value> = (0..CHUNKS_PER_WARP).flat_map(|c| self.read_lanes(guard.reg, c)).collect();
         if guard.negated { masks.into_iter().map(|m| self.b.ins().bnot(m)).collect() } else { masks }
     }
 
@@ -525,7 +542,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (all, none) = if guard.negated { (none, all) } else { (all, none) };
         let never = self.plan.never_unanimous_value(block);
         let (all, some, none) =
-            (self.edge_block(block, all), self.edge_block(block, some), self.edge_block(block, none));
+            (self.copy_edge_block(block, all), self.copy_edge_block(block, some), self.copy_edge_block(block, none));
         let masks = match self.branch_by_endpoints(all, none)? {
             Some(masks) => masks.into_iter().flatten().collect(),
             None => self.guard_lanes(Guard { reg: guard.reg, negated: false }),
@@ -534,7 +551,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.branch_if_all_lanes(&masks, all, some);
             return Ok(());
         }
-        let any = self.fold(&masks, |g, a, b| g.b.ins().bor(a, b));
+        let any = self.fold_values(&masks, |g, a, b| g.b.ins().bor(a, b));
         let any = self.b.ins().vany_true(any);
         if never == Some(true) {
             self.b.ins().brif(any, some, &[], none, &[]);
@@ -549,12 +566,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn branch_if_all_lanes(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
-        let all = self.fold(masks, |g, a, b| g.b.ins().band(a, b));
+        let all = self.fold_values(masks, |g, a, b| g.b.ins().band(a, b));
         let all = self.b.ins().vall_true(all);
         self.b.ins().brif(all, every, &[], else_to, &[]);
     }
 
-    fn fold(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {
+    fn fold_values(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {
         let mut list = values.to_vec();
         while list.len() > 1 {
             list = list.chunks(2).map(|p| if p.len() == 2 { f(self, p[0], p[1]) } else { p[0] }).collect();
@@ -563,19 +580,23 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn converged_table(&mut self, block: usize, index: Reg, targets: &[usize]) {
-        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.edge_block(block, t)).collect();
-        if self.class(index) == Class::Uniform {
-            let i = self.scalar_now(index)[0];
+        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.copy_edge_block(block, t)).collect();
+        if self.class_of_register(index) == LaneClass::Uniform {
+            let i = self.current_scalar(index)[0];
             self.jump_table(i, &edges);
             return;
         }
-        let values: Vec<_> =
-            self.plan.live_out(block).iter().map(|r| (Reg(r as u32), self.snapshot(Reg(r as u32)))).collect();
-        let lanes: Vec<Parts> = (0..CHUNKS).map(|c| self.read(index, c)).collect();
-        let first = ops::lane(&mut self.cx(), Width::W32, &lanes[0], 0)[0];
+        let values: Vec<_> = self
+            .plan
+            .live_out(block)
+            .iter_bits()
+            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
+            .collect();
+        let lanes: Vec<LaneParts> = (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(index, c)).collect();
+        let first = ops::extract_lane(&mut self.op_ctx(), RegWidth::W32, &lanes[0], 0)[0];
         let all = self.b.ins().splat(types::I32X4, first);
         let flat: Vec<Value> = lanes.iter().flatten().map(|&v| self.b.ins().icmp(IntCC::Equal, v, all)).collect();
-        let same = self.fold(&flat, |g, a, b| g.b.ins().band(a, b));
+        let same = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
         let same = self.b.ins().vall_true(same);
         let (agree, split) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(split);
@@ -583,10 +604,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.seal_block(agree);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
-        self.spill(&values, PcUpdate::Unchanged);
+        self.spill_registers(&values, PcUpdate::Unchanged);
         for (c, l) in lanes.iter().enumerate() {
             let pcs = self.table_targets(l, targets);
-            self.store_lane_array(header::PC, c, &pcs);
+            self.store_lane_array(header::PC_OFFSET, c, &pcs);
         }
         if let Some(masked) = self.masked_entry {
             self.b.ins().jump(masked, &[]);
@@ -603,9 +624,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The block each lane goes to by its index; beyond the table the last one.
-    pub(crate) fn table_targets(&mut self, index: &Parts, targets: &[usize]) -> Parts {
+    pub(crate) fn table_targets(&mut self, index: &LaneParts, targets: &[usize]) -> LaneParts {
         let last = self.splat32(self.pc_of_block(targets[targets.len() - 1]));
-        let mut pcs: Parts = index.iter().map(|_| last).collect();
+        let mut pcs: LaneParts = index.iter().map(|_| last).collect();
         for (i, &t) in targets.iter().enumerate() {
             let (number, target) = (self.splat32(i as i64), self.splat32(self.pc_of_block(t)));
             for (p, &v) in pcs.iter_mut().zip(index) {

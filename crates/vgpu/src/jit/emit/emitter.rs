@@ -6,13 +6,13 @@
 use super::compile::EmitEnv;
 use super::memory::ScalarAddress;
 use super::ops::{self, OpCtx, OpState};
-use super::values::{CHUNK_LANES, CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::bounds::{OffsetBound, OffsetBounds};
 use crate::jit::simt::branch_endpoints::BranchEndpoints;
-use crate::jit::simt::classes::Class;
-use crate::jit::simt::plan::{Plan, header};
+use crate::jit::simt::classes::LaneClass;
+use crate::jit::simt::plan::{FunctionPlan, header};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
@@ -33,27 +33,27 @@ pub(crate) enum RegisterVariables {
     None,
     Scalar(SmallVec<[Variable; 2]>),
     /// A scalar for the first lane of each chunk.
-    PerChunk([SmallVec<[Variable; 2]>; CHUNKS]),
-    Chunks([SmallVec<[Variable; 4]>; CHUNKS]),
+    PerChunk([SmallVec<[Variable; 2]>; CHUNKS_PER_WARP]),
+    Chunks([SmallVec<[Variable; 4]>; CHUNKS_PER_WARP]),
 }
 
 /// Registers of the running block of masked code.
 #[derive(Default)]
 pub(crate) struct MaskedRegs {
-    pub(crate) cache: HashMap<(u32, usize), Parts>,
+    pub(crate) cache: HashMap<(u32, usize), LaneParts>,
     pub(crate) dirty: Vec<Reg>,
-    pub(crate) mask: [Option<Parts>; CHUNKS],
+    pub(crate) mask: [Option<LaneParts>; CHUNKS_PER_WARP],
 }
 
 /// What the scalar phase of a segment leaves for a statement of the lanes.
 #[derive(Default)]
 pub(crate) struct ScalarResults {
     /// Values of the scalar registers it reads.
-    pub(crate) scalars: SmallVec<[(Reg, Parts); 4]>,
+    pub(crate) scalars: SmallVec<[(Reg, LaneParts); 4]>,
     /// Results computed once that go to varying registers.
-    pub(crate) results: SmallVec<[(Reg, Parts, Class); 1]>,
+    pub(crate) results: SmallVec<[(Reg, LaneParts, LaneClass); 1]>,
     /// The address, when it is scalar.
-    pub(crate) address: Option<[ScalarAddress; CHUNKS]>,
+    pub(crate) address: Option<[ScalarAddress; CHUNKS_PER_WARP]>,
     /// Nothing is left to do for the lanes but writing `results`.
     pub(crate) done: bool,
 }
@@ -74,7 +74,7 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     pub(crate) b: FunctionBuilder<'f>,
     pub(crate) ops: OpState,
     pub(crate) env: &'a EmitEnv<'a>,
-    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) plan: &'a FunctionPlan<'a>,
     pub(crate) ctx: Value,
     pub(crate) frame: Value,
     pub(crate) args: Value,
@@ -92,9 +92,9 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     /// Number of the current statement in the original body.
     pub(crate) statement: u32,
     /// Vectors made from scalars in this segment.
-    pub(crate) splats: HashMap<(Value, usize, u8, i64), Parts>,
+    pub(crate) splats: HashMap<(Value, usize, u8, i64), LaneParts>,
     /// Live values at the start of the current block, when a check may go back there.
-    pub(crate) checkpoint: Vec<(Reg, SmallVec<[Parts; 4]>)>,
+    pub(crate) checkpoint: Vec<(Reg, SmallVec<[LaneParts; 4]>)>,
     pub(crate) block: usize,
     /// How the branch at the end of the current block is decided by two lanes.
     pub(crate) branch_endpoints: Option<BranchEndpoints>,
@@ -103,10 +103,10 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     pub(crate) sunk_uniforms: Vec<Reg>,
     /// Set while a statement or address is computed for the first lane of a chunk.
     pub(crate) current_chunk: Option<usize>,
-    pub(crate) chunk_values: Vec<(Reg, Parts)>,
+    pub(crate) chunk_values: Vec<(Reg, LaneParts)>,
     /// What accesses under masks have in common within a segment.
     pub(crate) cse: CommonSubexpressions,
-    /// See [`FunctionEmitter::scratch`].
+    /// See [`FunctionEmitter::lane_array_slot`].
     pub(crate) scratch_slot: Option<ir::StackSlot>,
     /// Operands of a texture instruction.
     pub(crate) texture_slot: Option<ir::StackSlot>,
@@ -121,7 +121,7 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
 }
 
 /// Memory the compiler itself manages: aligned, mapped.
-pub(crate) fn trusted() -> MemFlagsData {
+pub(crate) fn trusted_mem_flags() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
@@ -129,13 +129,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     pub(crate) fn new(
         b: FunctionBuilder<'f>,
         env: &'a EmitEnv<'a>,
-        plan: &'a Plan<'a>,
+        plan: &'a FunctionPlan<'a>,
         values: [Value; 4],
         store: RegisterStorage,
     ) -> Self {
         let [ctx, frame, args, rets] = values;
         let bounds = match &store {
-            RegisterStorage::Converged(_) => OffsetBounds::of(&plan.body),
+            RegisterStorage::Converged(_) => OffsetBounds::of_body(&plan.body),
             RegisterStorage::Masked(_) => OffsetBounds::default(),
         };
         FunctionEmitter {
@@ -172,7 +172,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// The context for the arithmetic lowering.
-    pub(crate) fn cx(&mut self) -> OpCtx<'_, 'f> {
+    pub(crate) fn op_ctx(&mut self) -> OpCtx<'_, 'f> {
         OpCtx { b: &mut self.b, state: &mut self.ops }
     }
 
@@ -180,34 +180,34 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         matches!(self.store, RegisterStorage::Masked(_))
     }
 
-    pub(crate) fn width(&self, r: Reg) -> Width {
+    pub(crate) fn width_of_register(&self, r: Reg) -> RegWidth {
         self.plan.body.widths[r.index()]
     }
 
     /// The class of a register in the code being emitted.
-    pub(crate) fn class(&self, r: Reg) -> Class {
-        if self.is_masked() { Class::Varying } else { self.plan.classes.get(r) }
+    pub(crate) fn class_of_register(&self, r: Reg) -> LaneClass {
+        if self.is_masked() { LaneClass::Varying } else { self.plan.classes.class_of(r) }
     }
 
-    pub(crate) fn error(&self, message: impl Into<String>) -> JitError {
-        self.plan.error(&self.env.module.source, self.statement, message.into())
+    pub(crate) fn statement_error(&self, message: impl Into<String>) -> JitError {
+        self.plan.statement_error(&self.env.module.source, self.statement, message.into())
     }
 
-    pub(crate) fn unsupported(&self, what: &str) -> JitError {
-        self.error(format!("{what} is not supported by the virtual GPU"))
+    pub(crate) fn unsupported_error(&self, what: &str) -> JitError {
+        self.statement_error(format!("{what} is not supported by the virtual GPU"))
     }
 
     /// Makes the following code belong to a statement and some of its lanes.
     pub(crate) fn set_site(&mut self, lanes: u32) {
         let span = self.plan.f.body.get(self.statement as usize).map(|s| s.span);
-        crate::jit::bug::set_current_instruction(&self.env.module.source, span, self.is_masked());
-        let site = self.site(lanes);
+        crate::jit::internal_errors::set_current_instruction(&self.env.module.source, span, self.is_masked());
+        let site = self.site_for_lanes(lanes);
         self.b.set_srcloc(ir::SourceLoc::new(site));
     }
 
     /// The site number of the current statement; see [`crate::jit::simt::sites`].
-    pub(crate) fn site(&self, lanes: u32) -> u32 {
-        crate::jit::simt::sites::encode(self.plan.first_site + self.statement, lanes)
+    pub(crate) fn site_for_lanes(&self, lanes: u32) -> u32 {
+        crate::jit::simt::sites::encode_site(self.plan.first_site + self.statement, lanes)
     }
 
     pub(crate) fn iconst32(&mut self, v: i64) -> Value {
@@ -219,19 +219,19 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// `v + n` without an instruction when `n` is 0.
-    pub(crate) fn add(&mut self, v: Value, n: i64) -> Value {
+    pub(crate) fn add_offset(&mut self, v: Value, n: i64) -> Value {
         if n == 0 { v } else { self.b.ins().iadd_imm_s(v, n) }
     }
 
     /// A field of the warp context.
     pub(crate) fn ctx_field(&mut self, ty: ir::Type, offset: usize) -> Value {
-        self.b.ins().load(ty, trusted(), self.ctx, offset as i32)
+        self.b.ins().load(ty, trusted_mem_flags(), self.ctx, offset as i32)
     }
 
     // ---- registers ----
 
     /// The lanes of `chunk` of a register, in the register's own width.
-    pub(crate) fn read(&mut self, r: Reg, chunk: usize) -> Parts {
+    pub(crate) fn read_lanes(&mut self, r: Reg, chunk: usize) -> LaneParts {
         if let RegisterStorage::Converged(vars) = &self.store {
             if let Some((_, p)) = self.chunk_values.iter().find(|(x, _)| *x == r) {
                 return p.clone();
@@ -256,43 +256,43 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         parts
     }
 
-    fn read_scalar_as_lanes(&mut self, r: Reg, chunk: usize) -> Parts {
+    fn read_scalar_as_lanes(&mut self, r: Reg, chunk: usize) -> LaneParts {
         let scalar = self.read_scalar(r);
-        let class = self.plan.classes.get(r);
-        self.expand(&scalar, self.width(r), class, chunk)
+        let class = self.plan.classes.class_of(r);
+        self.expand_scalar(&scalar, self.width_of_register(r), class, chunk)
     }
 
     /// The scalar of a uniform register, or lane 0's value of an affine one, at the current statement.
-    pub(crate) fn read_scalar(&mut self, r: Reg) -> Parts {
+    pub(crate) fn read_scalar(&mut self, r: Reg) -> LaneParts {
         if let Some(rec) = self.scalar_results.get(self.current)
             && let Some((_, p)) = rec.scalars.iter().find(|(x, _)| *x == r)
         {
             return p.clone();
         }
-        self.scalar_now(r)
+        self.current_scalar(r)
     }
 
     /// The scalar of a register at the current point of the emitted code.
-    pub(crate) fn scalar_now(&mut self, r: Reg) -> Parts {
-        let RegisterStorage::Converged(vars) = &self.store else { return Parts::new() };
+    pub(crate) fn current_scalar(&mut self, r: Reg) -> LaneParts {
+        let RegisterStorage::Converged(vars) = &self.store else { return LaneParts::new() };
         match vars[r.index()].clone() {
             RegisterVariables::Scalar(v) => v.iter().map(|&v| self.b.use_var(v)).collect(),
             RegisterVariables::PerChunk(c) => c.iter().flatten().map(|&v| self.b.use_var(v)).collect(),
             // A register that is never written.
             _ => {
-                let w = self.width(r);
-                ops::constant(&mut self.cx(), Shape::Scalar, w, 0)
+                let w = self.width_of_register(r);
+                ops::splat_constant(&mut self.op_ctx(), EmitShape::Scalar, w, 0)
             }
         }
     }
 
     /// Writes the lanes of `chunk` of a varying register; with a guard only those it names.
-    pub(crate) fn write(&mut self, r: Reg, chunk: usize, parts: Parts, guard: Option<&Parts>) {
+    pub(crate) fn write_lanes(&mut self, r: Reg, chunk: usize, parts: LaneParts, guard: Option<&LaneParts>) {
         let parts = match guard {
             Some(g) => {
-                let old = self.read(r, chunk);
-                let w = self.width(r);
-                ops::blend(&mut self.cx(), Shape::Chunk, g, &parts, &old, w)
+                let old = self.read_lanes(r, chunk);
+                let w = self.width_of_register(r);
+                ops::blend_lanes(&mut self.op_ctx(), EmitShape::Chunk, g, &parts, &old, w)
             }
             None => parts,
         };
@@ -316,8 +316,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// Writes a register that is no varying one with a value of class `class`.
-    pub(crate) fn write_scalar(&mut self, r: Reg, parts: &Parts, class: Class) {
+    /// Writes a register that is no varying one with a value of class `class_of_register`.
+    pub(crate) fn write_scalar(&mut self, r: Reg, parts: &LaneParts, class: LaneClass) {
         let RegisterStorage::Converged(vars) = &self.store else { return };
         match vars[r.index()].clone() {
             RegisterVariables::Scalar(list) => {
@@ -327,7 +327,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             }
             RegisterVariables::PerChunk(c) => {
                 for (chunk, list) in c.iter().enumerate() {
-                    let values = self.chunk_scalar(parts, class, chunk);
+                    let values = self.first_lane_of_chunk(parts, class, chunk);
                     for (&v, &p) in list.iter().zip(&values) {
                         self.b.def_var(v, p);
                     }
@@ -337,74 +337,83 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// The value of a chunk's first lane, of a scalar value of class `class`.
-    pub(crate) fn chunk_scalar(&mut self, parts: &Parts, class: Class, chunk: usize) -> Parts {
+    /// The value of a chunk's first lane, of a scalar value of class `class_of_register`.
+    pub(crate) fn first_lane_of_chunk(&mut self, parts: &LaneParts, class: LaneClass, chunk: usize) -> LaneParts {
         match class {
-            Class::Chunked(_) => {
-                let n = parts.len() / CHUNKS;
-                Parts::from_slice(&parts[chunk * n..(chunk + 1) * n])
+            LaneClass::Chunked(_) => {
+                let n = parts.len() / CHUNKS_PER_WARP;
+                LaneParts::from_slice(&parts[chunk * n..(chunk + 1) * n])
             }
-            Class::Affine(stride) => {
+            LaneClass::Affine(stride) => {
                 let step = stride.wrapping_mul((chunk * CHUNK_LANES) as i64);
                 let narrow = parts.iter().all(|&p| self.b.func.dfg.value_type(p) == types::I32);
                 let step = if narrow { i64::from(step as i32) } else { step };
-                parts.iter().map(|&p| self.add(p, step)).collect()
+                parts.iter().map(|&p| self.add_offset(p, step)).collect()
             }
             _ => parts.clone(),
         }
     }
 
     /// Writes a result that all lanes share, whatever the class of the register.
-    pub(crate) fn write_uniform(&mut self, r: Reg, parts: &Parts, mask: bool) {
+    pub(crate) fn write_uniform(&mut self, r: Reg, parts: &LaneParts, mask: bool) {
         let _ = mask;
-        if self.class(r).is_scalar() {
-            return self.write_scalar(r, parts, Class::Uniform);
+        if self.class_of_register(r).is_scalar() {
+            return self.write_scalar(r, parts, LaneClass::Uniform);
         }
-        for c in 0..CHUNKS {
-            let w = self.width(r);
-            let lanes = self.expand(parts, w, Class::Uniform, c);
-            self.write(r, c, lanes, None);
+        for c in 0..CHUNKS_PER_WARP {
+            let w = self.width_of_register(r);
+            let lanes = self.expand_scalar(parts, w, LaneClass::Uniform, c);
+            self.write_lanes(r, c, lanes, None);
         }
     }
 
-    pub(crate) fn load_slot(&mut self, r: Reg, chunk: usize) -> Parts {
-        let w = self.width(r);
+    pub(crate) fn load_slot(&mut self, r: Reg, chunk: usize) -> LaneParts {
+        let w = self.width_of_register(r);
         let Some(slot) = self.plan.slots[r.index()] else {
             // Never written on the way here: any value will do.
-            return ops::constant(&mut self.cx(), Shape::Chunk, w, 0);
+            return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, 0);
         };
-        let ty = w.part_type(Shape::Chunk);
-        slot_offsets(w, slot, chunk).into_iter().map(|o| self.b.ins().load(ty, trusted(), self.frame, o)).collect()
+        let ty = w.part_type(EmitShape::Chunk);
+        slot_offsets(w, slot, chunk)
+            .into_iter()
+            .map(|o| self.b.ins().load(ty, trusted_mem_flags(), self.frame, o))
+            .collect()
     }
 
     /// Stores the lanes of `chunk` of a register to its slot.
-    pub(crate) fn store_slot(&mut self, r: Reg, chunk: usize, parts: &Parts) {
-        let w = self.width(r);
+    pub(crate) fn store_slot(&mut self, r: Reg, chunk: usize, parts: &LaneParts) {
+        let w = self.width_of_register(r);
         if let Some(slot) = self.plan.slots[r.index()] {
             for (o, &p) in slot_offsets(w, slot, chunk).into_iter().zip(parts) {
-                self.b.ins().store(trusted(), p, self.frame, o);
+                self.b.ins().store(trusted_mem_flags(), p, self.frame, o);
             }
         }
     }
 
     /// The lanes of `chunk` of a scalar value of the given class.
-    pub(crate) fn expand(&mut self, scalar: &Parts, w: Width, class: Class, chunk: usize) -> Parts {
-        let stride = class.stride().unwrap_or(0);
+    pub(crate) fn expand_scalar(
+        &mut self,
+        scalar: &LaneParts,
+        w: RegWidth,
+        class: LaneClass,
+        chunk: usize,
+    ) -> LaneParts {
+        let stride = class.lane_stride().unwrap_or(0);
         let (first, before) = match class {
-            Class::Chunked(_) => (self.chunk_scalar(scalar, class, chunk), 0),
+            LaneClass::Chunked(_) => (self.first_lane_of_chunk(scalar, class, chunk), 0),
             _ => (scalar.clone(), chunk * CHUNK_LANES),
         };
-        let key = (first[0], if stride == 0 { CHUNKS } else { before }, w as u8, stride);
+        let key = (first[0], if stride == 0 { CHUNKS_PER_WARP } else { before }, w as u8, stride);
         if let Some(p) = self.splats.get(&key) {
             return p.clone();
         }
-        let mut parts = ops::splat(&mut self.cx(), w, &first);
+        let mut parts = ops::splat_scalar(&mut self.op_ctx(), w, &first);
         if stride != 0 {
-            let per = if w == Width::W64 { 2 } else { 4 };
+            let per = if w == RegWidth::W64 { 2 } else { 4 };
             for (i, p) in parts.iter_mut().enumerate() {
                 let lane = (before + i * per) as i64;
                 let steps: Vec<i64> = (0..per as i64).map(|l| stride.wrapping_mul(lane + l)).collect();
-                let iota = self.vector(w, &steps);
+                let iota = self.constant_vector(w, &steps);
                 *p = self.b.ins().iadd(*p, iota);
             }
         }
@@ -413,28 +422,28 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Forgets vectors made from scalars: what follows is not dominated by them, or is far away.
-    pub(crate) fn clear_splats(&mut self) {
+    pub(crate) fn forget_splats(&mut self) {
         self.splats.clear();
     }
 
     /// A constant vector of 64- or 32-bit lanes.
-    pub(crate) fn vector(&mut self, w: Width, lanes: &[i64]) -> Value {
-        let bytes: Vec<u8> = if w == Width::W64 {
+    pub(crate) fn constant_vector(&mut self, w: RegWidth, lanes: &[i64]) -> Value {
+        let bytes: Vec<u8> = if w == RegWidth::W64 {
             lanes.iter().flat_map(|l| l.to_le_bytes()).collect()
         } else {
             lanes.iter().flat_map(|l| (*l as u32).to_le_bytes()).collect()
         };
         let data = self.b.func.dfg.constants.insert(ir::ConstantData::from(&bytes[..]));
-        self.b.ins().vconst(if w == Width::W64 { types::I64X2 } else { types::I32X4 }, data)
+        self.b.ins().vconst(if w == RegWidth::W64 { types::I64X2 } else { types::I32X4 }, data)
     }
 
     /// Lane indices of a chunk times `step`.
-    pub(crate) fn lane_ids(&mut self, chunk: usize, step: i64) -> Parts {
+    pub(crate) fn lane_ids(&mut self, chunk: usize, step: i64) -> LaneParts {
         (0..2)
             .map(|i| {
                 let first = (chunk * CHUNK_LANES + i * 4) as i64;
                 let lanes: Vec<i64> = (0..4).map(|l| (first + l) * step).collect();
-                self.vector(Width::W32, &lanes)
+                self.constant_vector(RegWidth::W32, &lanes)
             })
             .collect()
     }
@@ -442,16 +451,16 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     // ---- operands ----
 
     /// An operand for the lanes of `chunk`.
-    pub(crate) fn operand(&mut self, o: Operand, w: Width, chunk: usize) -> Parts {
+    pub(crate) fn operand_lanes(&mut self, o: Operand, w: RegWidth, chunk: usize) -> LaneParts {
         if let Operand::Reg(r) = o {
-            let from = self.width(r);
+            let from = self.width_of_register(r);
             if let Some(bits) = self.float_constant(r).filter(|_| from == w) {
-                return ops::constant(&mut self.cx(), Shape::Chunk, w, bits);
+                return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, bits);
             }
-            let parts = self.read(r, chunk);
-            return ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, from, w);
+            let parts = self.read_lanes(r, chunk);
+            return ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, from, w);
         }
-        if let Some(p) = ops::immediate(&mut self.cx(), Shape::Chunk, &o, w) {
+        if let Some(p) = ops::immediate_parts(&mut self.op_ctx(), EmitShape::Chunk, &o, w) {
             return p;
         }
         match o {
@@ -464,21 +473,21 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     /// less than copying a scalar to all lanes and keeping the copy.
     fn float_constant(&self, r: Reg) -> Option<u64> {
         let declared = self.plan.f.regs.get(r.index())?;
-        self.ops.constant(r).filter(|_| matches!(declared.ty, Type::F32 | Type::F64))
+        self.ops.constant_of_register(r).filter(|_| matches!(declared.ty, Type::F32 | Type::F64))
     }
 
     /// A uniform operand, or lane 0's value of an affine one.
-    pub(crate) fn scalar_operand(&mut self, o: Operand, w: Width) -> Parts {
+    pub(crate) fn scalar_operand(&mut self, o: Operand, w: RegWidth) -> LaneParts {
         if let Operand::Reg(r) = o {
-            let from = self.width(r);
+            let from = self.width_of_register(r);
             let mut parts = self.read_scalar(r);
             if let Some(chunk) = self.current_chunk {
-                let class = self.plan.classes.get(r);
-                parts = self.chunk_scalar(&parts, class, chunk);
+                let class = self.plan.classes.class_of(r);
+                parts = self.first_lane_of_chunk(&parts, class, chunk);
             }
-            return ops::fit_source(&mut self.cx(), Shape::Scalar, &parts, from, w);
+            return ops::narrow_source(&mut self.op_ctx(), EmitShape::Scalar, &parts, from, w);
         }
-        if let Some(p) = ops::immediate(&mut self.cx(), Shape::Scalar, &o, w) {
+        if let Some(p) = ops::immediate_parts(&mut self.op_ctx(), EmitShape::Scalar, &o, w) {
             return p;
         }
         let v = match o {
@@ -486,15 +495,15 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             Operand::Address(s, off) => self.symbol_scalar(s, off, w),
             _ => smallvec![],
         };
-        match (self.current_chunk, self.plan.classes.operand(o)) {
-            (Some(chunk), class @ Class::Affine(_)) => self.chunk_scalar(&v, class, chunk),
+        match (self.current_chunk, self.plan.classes.operand_class(o)) {
+            (Some(chunk), class @ LaneClass::Affine(_)) => self.first_lane_of_chunk(&v, class, chunk),
             _ => v,
         }
     }
 
     /// The lanes that take part in a statement: the execution mask and a varying guard;
     /// `None` when all do.
-    pub(crate) fn active(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+    pub(crate) fn active_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<LaneParts> {
         let exec = self.exec_mask(chunk);
         let guard = self.guard_mask(st, chunk);
         match (exec, guard) {
@@ -504,17 +513,17 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// The varying guard of a statement whose destinations keep their old values outside of it.
-    pub(crate) fn blend_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+    pub(crate) fn blend_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<LaneParts> {
         if st.merges_old_values { self.guard_mask(st, chunk) } else { None }
     }
 
     /// The varying guard of a statement.
-    pub(crate) fn guard_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<Parts> {
+    pub(crate) fn guard_mask(&mut self, st: &Stmt<'_>, chunk: usize) -> Option<LaneParts> {
         let g = st.guard?;
-        if self.class(g.reg).is_scalar() {
+        if self.class_of_register(g.reg).is_scalar() {
             return None; // The segment stands in a branch.
         }
-        let p = self.read(g.reg, chunk);
+        let p = self.read_lanes(g.reg, chunk);
         Some(if g.negated { p.iter().map(|&v| self.negated_mask(v)).collect() } else { p })
     }
 
@@ -534,12 +543,12 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// The execution mask of masked code.
-    pub(crate) fn exec_mask(&mut self, chunk: usize) -> Option<Parts> {
+    pub(crate) fn exec_mask(&mut self, chunk: usize) -> Option<LaneParts> {
         let RegisterStorage::Masked(m) = &self.store else { return None };
         if let Some(p) = &m.mask[chunk] {
             return Some(p.clone());
         }
-        let parts = self.lane_array(header::MASK, chunk);
+        let parts = self.lane_array(header::MASK_OFFSET, chunk);
         if let RegisterStorage::Masked(m) = &mut self.store {
             m.mask[chunk] = Some(parts.clone());
         }
@@ -547,31 +556,33 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A chunk of a lane array of `u32` in the frame header.
-    pub(crate) fn lane_array(&mut self, offset: i32, chunk: usize) -> Parts {
+    pub(crate) fn lane_array(&mut self, offset: i32, chunk: usize) -> LaneParts {
         (0..2)
-            .map(|i| self.b.ins().load(types::I32X4, trusted(), self.frame, offset + (chunk as i32 * 2 + i) * 16))
+            .map(|i| {
+                self.b.ins().load(types::I32X4, trusted_mem_flags(), self.frame, offset + (chunk as i32 * 2 + i) * 16)
+            })
             .collect()
     }
 
     /// Stores a chunk of such an array.
     pub(crate) fn store_lane_array(&mut self, offset: i32, chunk: usize, parts: &[Value]) {
         for (i, &p) in parts.iter().enumerate() {
-            self.b.ins().store(trusted(), p, self.frame, offset + (chunk as i32 * 2 + i as i32) * 16);
+            self.b.ins().store(trusted_mem_flags(), p, self.frame, offset + (chunk as i32 * 2 + i as i32) * 16);
         }
     }
 
     /// Active lanes of the whole warp as bits.
     pub(crate) fn active_bits(&mut self, st: &Stmt<'_>) -> Value {
-        let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| self.active(st, c)).collect();
+        let masks: Vec<Option<LaneParts>> = (0..CHUNKS_PER_WARP).map(|c| self.active_mask(st, c)).collect();
         self.mask_to_lane_bits(&masks)
     }
 
     /// Masks of all chunks as bits of an `I32`; `None` stands for all lanes.
-    pub(crate) fn mask_to_lane_bits(&mut self, masks: &[Option<Parts>]) -> Value {
+    pub(crate) fn mask_to_lane_bits(&mut self, masks: &[Option<LaneParts>]) -> Value {
         let mut bits = self.iconst32(0);
         for (c, m) in masks.iter().enumerate() {
             let part = match m {
-                Some(p) => ops::mask_to_bits(&mut self.cx(), p),
+                Some(p) => ops::mask_to_bits(&mut self.op_ctx(), p),
                 None => self.iconst32(0xff),
             };
             let part = if c == 0 { part } else { self.b.ins().ishl_imm_u(part, (c * CHUNK_LANES) as i64) };
@@ -582,11 +593,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 }
 
 /// Offsets of the parts of a chunk within a register's slot.
-fn slot_offsets(w: Width, slot: i32, chunk: usize) -> SmallVec<[i32; 8]> {
+fn slot_offsets(w: RegWidth, slot: i32, chunk: usize) -> SmallVec<[i32; 8]> {
     let c = chunk as i32;
     match w {
-        Width::Pred | Width::W16 | Width::W32 => (0..2).map(|i| slot + c * 32 + i * 16).collect(),
-        Width::W64 => (0..4).map(|i| slot + c * 64 + i * 16).collect(),
-        Width::W128 => (0..8).map(|i| slot + (i / 4) * 256 + c * 64 + (i % 4) * 16).collect(),
+        RegWidth::Pred | RegWidth::W16 | RegWidth::W32 => (0..2).map(|i| slot + c * 32 + i * 16).collect(),
+        RegWidth::W64 => (0..4).map(|i| slot + c * 64 + i * 16).collect(),
+        RegWidth::W128 => (0..8).map(|i| slot + (i / 4) * 256 + c * 64 + (i % 4) * 16).collect(),
     }
 }

@@ -6,12 +6,12 @@
 #![allow(unsafe_code)]
 
 use super::code::LoadedPart;
-use super::compile::{Inputs, KernelSource};
+use super::compile::{CodegenInputs, KernelSource};
 use super::out_of_line::{MASKED_REQUEST, SlowPathRequest};
 use super::relocations::RelocResolver;
 use super::slow_paths::SlowPathEnv;
 use crate::abi::WarpCtx;
-use crate::jit::{NO_MASKED, knob};
+use crate::jit::{NO_MASKED, env_flag};
 use rtcg_ptx::ast::FuncId;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -40,7 +40,7 @@ pub(crate) struct HostState {
     pub(crate) env: SlowPathEnv,
     source: Arc<KernelSource>,
     /// What the masked part is made from, if it is known already.
-    inputs: Option<Arc<Inputs>>,
+    inputs: Option<Arc<CodegenInputs>>,
     slot_list: Vec<MaskedSlot>,
     outer: OnceLock<LoadedPart>,
     masked: OnceLock<Result<LoadedPart, String>>,
@@ -53,7 +53,11 @@ unsafe impl Sync for HostState {}
 
 impl HostState {
     /// A kernel of these functions whose code is not there yet.
-    pub(crate) fn new(source: Arc<KernelSource>, inputs: Option<Arc<Inputs>>, functions: &[FuncId]) -> Box<HostState> {
+    pub(crate) fn new(
+        source: Arc<KernelSource>,
+        inputs: Option<Arc<CodegenInputs>>,
+        functions: &[FuncId],
+    ) -> Box<HostState> {
         let env = SlowPathEnv { runtime: source.runtime, instrument: source.instrument, window: source.window };
         let (outer, masked) = (OnceLock::new(), OnceLock::new());
         let slots = std::ptr::null();
@@ -70,13 +74,13 @@ impl HostState {
     ///
     /// # Safety
     /// The context is that of compiled code which is running.
-    pub(crate) unsafe fn of<'a>(ctx: *mut WarpCtx) -> &'a HostState {
+    pub(crate) unsafe fn of_warp<'a>(ctx: *mut WarpCtx) -> &'a HostState {
         // SAFETY: whoever runs a kernel passes its host; it lives as long as the code.
         unsafe { &*(*ctx).host.cast::<HostState>() }
     }
 
     /// Where the things are that the code refers to.
-    pub(crate) fn targets<'a>(&'a self, outer: Option<&'a HashMap<FuncId, usize>>) -> RelocResolver<'a> {
+    pub(crate) fn reloc_resolver<'a>(&'a self, outer: Option<&'a HashMap<FuncId, usize>>) -> RelocResolver<'a> {
         RelocResolver { env: &self.env, symbols: &self.source.symbols, outer }
     }
 
@@ -86,12 +90,12 @@ impl HostState {
     }
 
     /// The parts that have been made. Safe in a signal handler.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &LoadedPart> {
+    pub(crate) fn loaded_parts(&self) -> impl Iterator<Item = &LoadedPart> {
         self.outer.get().into_iter().chain(self.masked.get().and_then(|built| built.as_ref().ok()))
     }
 
     /// What an out-of-line stub asks for.
-    pub(crate) fn request(&self, number: u32) -> Option<&SlowPathRequest> {
+    pub(crate) fn slow_path_request(&self, number: u32) -> Option<&SlowPathRequest> {
         let part = if number & MASKED_REQUEST == 0 { self.outer.get()? } else { self.masked.get()?.as_ref().ok()? };
         part.requests.get((number & !MASKED_REQUEST) as usize)
     }
@@ -114,11 +118,11 @@ impl HostState {
     }
 
     fn compile_masked_image(&self) -> Result<LoadedPart, String> {
-        if knob("RTCG_JIT_NO_MASKED", &NO_MASKED) {
+        if env_flag("RTCG_JIT_NO_MASKED", &NO_MASKED) {
             return Err("RTCG_JIT_NO_MASKED is set".to_owned());
         }
-        let part = self.source.masked(self.inputs.as_deref()).map_err(|error| error.to_string())?;
-        LoadedPart::new(part, &self.targets(self.outer.get().map(|outer| &outer.addresses)))
+        let part = self.source.masked_image(self.inputs.as_deref()).map_err(|error| error.to_string())?;
+        LoadedPart::new(part, &self.reloc_resolver(self.outer.get().map(|outer| &outer.addresses)))
     }
 }
 

@@ -54,26 +54,31 @@ pub(crate) struct ImageBuilder {
 
 impl ImageBuilder {
     /// Adds constant bytes, which [`RelocTarget::ImageOffset`] leads to.
-    pub(crate) fn table(&mut self, bytes: &[u8]) -> Result<RelocTarget, String> {
-        let at = self.end()?;
+    pub(crate) fn add_table(&mut self, bytes: &[u8]) -> Result<RelocTarget, String> {
+        let at = self.end_offset()?;
         self.image.bytes.extend_from_slice(bytes);
         Ok(RelocTarget::ImageOffset(at))
     }
 
-    fn end(&self) -> Result<u32, String> {
+    fn end_offset(&self) -> Result<u32, String> {
         u32::try_from(self.image.bytes.len()).map_err(|_| "the machine code has more than 4 GiB".to_owned())
     }
 
     /// Adds a function, which [`RelocTarget::ImageFunction`] leads to with the number of those before it; where it starts.
-    pub(crate) fn function(&mut self, code: &CompiledCode, f: &Function, isa: &dyn TargetIsa) -> Result<u32, String> {
+    pub(crate) fn add_function(
+        &mut self,
+        code: &CompiledCode,
+        f: &Function,
+        isa: &dyn TargetIsa,
+    ) -> Result<u32, String> {
         let align = u64::from(code.buffer.alignment)
             .max(u64::from(isa.function_alignment().minimum))
             .max(isa.symbol_alignment());
         let start = self.image.bytes.len().next_multiple_of(align as usize);
         self.image.bytes.resize(start, 0);
-        let start = self.end()?;
+        let start = self.end_offset()?;
         self.image.bytes.extend_from_slice(code.code_buffer());
-        let end = self.end()?;
+        let end = self.end_offset()?;
         self.image.functions.push((start, end));
         for r in code.buffer.relocs() {
             let FinalizedRelocTarget::ExternalName(name) = &r.target else {
@@ -96,7 +101,7 @@ impl ImageBuilder {
     }
 
     /// The image, in which the functions find each other.
-    pub(crate) fn finish(mut self) -> Result<Image, String> {
+    pub(crate) fn finish_image(mut self) -> Result<Image, String> {
         for near in &self.near {
             let (to, _) =
                 self.image.functions.get(near.to as usize).ok_or("code calls a function that is not there")?;
@@ -113,7 +118,7 @@ impl ImageBuilder {
 fn target_of(name: &ExternalName, f: &Function) -> Option<RelocTarget> {
     match name {
         ExternalName::User(name) => RelocTarget::from_name(&f.params.user_named_funcs()[*name]),
-        ExternalName::LibCall(call) => libcalls::address(*call).map(RelocTarget::rust),
+        ExternalName::LibCall(call) => libcalls::libcall_address(*call).map(RelocTarget::rust_function_target),
         _ => None,
     }
 }
@@ -160,7 +165,7 @@ impl MappedImage {
         for r in &image.references {
             let target = match r.link {
                 RelocTarget::ImageOffset(offset) => {
-                    Some(placed.at(offset)).filter(|_| (offset as usize) < image.bytes.len())
+                    Some(placed.address_at(offset)).filter(|_| (offset as usize) < image.bytes.len())
                 }
                 link => address(link),
             };
@@ -170,7 +175,7 @@ impl MappedImage {
             *field = (target as u64).wrapping_add_signed(r.addend).to_le_bytes();
         }
         // SAFETY: these are the memory's own addresses.
-        unsafe { flush(placed.base, len).map_err(|e| format!("machine code cannot be made visible: {e}"))? };
+        unsafe { flush_icache(placed.base, len).map_err(|e| format!("machine code cannot be made visible: {e}"))? };
         // SAFETY: as above.
         if unsafe { libc::mprotect(at, len, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
             return Err(failed("no right to execute"));
@@ -180,13 +185,13 @@ impl MappedImage {
     }
 
     /// The address of an offset.
-    pub(crate) fn at(&self, offset: u32) -> usize {
+    pub(crate) fn address_at(&self, offset: u32) -> usize {
         self.base.as_ptr() as usize + offset as usize
     }
 
     /// The offset of an address that lies in the image.
     pub(crate) fn offset_of(&self, pc: usize) -> Option<u32> {
-        let offset = pc.checked_sub(self.at(0))?;
+        let offset = pc.checked_sub(self.address_at(0))?;
         if offset < self.len { u32::try_from(offset).ok() } else { None }
     }
 }
@@ -202,7 +207,7 @@ impl Drop for MappedImage {
 ///
 /// # Safety
 /// The memory belongs to the caller.
-unsafe fn flush(base: NonNull<u8>, len: usize) -> std::io::Result<()> {
+unsafe fn flush_icache(base: NonNull<u8>, len: usize) -> std::io::Result<()> {
     // SAFETY: by contract.
     unsafe { wasmtime_internal_jit_icache_coherence::clear_cache(base.as_ptr().cast(), len) }
 }

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::LibCall;
 extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
     // Among NaNs the addend's goes first, then that of the second factor.
     match [c, b, a].into_iter().find(|x| x.is_nan()) {
-        Some(nan) => quiet(nan),
+        Some(nan) => quiet_nan(nan),
         None => a.mul_add(b, c),
     }
 }
@@ -19,30 +19,30 @@ extern "C" fn fmaf(a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// Instructions make a signalling NaN quiet, functions need not.
-fn quiet(x: f64) -> f64 {
+fn quiet_nan(x: f64) -> f64 {
     if x.is_nan() { f64::from_bits(x.to_bits() | 1 << 51) } else { x }
 }
 
 extern "C" fn ceil(x: f64) -> f64 {
-    quiet(x.ceil())
+    quiet_nan(x.ceil())
 }
 extern "C" fn ceilf(x: f32) -> f32 {
     x.ceil()
 }
 extern "C" fn floor(x: f64) -> f64 {
-    quiet(x.floor())
+    quiet_nan(x.floor())
 }
 extern "C" fn floorf(x: f32) -> f32 {
     x.floor()
 }
 extern "C" fn trunc(x: f64) -> f64 {
-    quiet(x.trunc())
+    quiet_nan(x.trunc())
 }
 extern "C" fn truncf(x: f32) -> f32 {
     x.trunc()
 }
 extern "C" fn nearbyint(x: f64) -> f64 {
-    quiet(x.round_ties_even())
+    quiet_nan(x.round_ties_even())
 }
 extern "C" fn nearbyintf(x: f32) -> f32 {
     x.round_ties_even()
@@ -50,7 +50,7 @@ extern "C" fn nearbyintf(x: f32) -> f32 {
 
 /// The address of the function for what Cranelift calls so: always the same one.
 #[inline(never)]
-pub(super) fn address(call: LibCall) -> Option<usize> {
+pub(super) fn libcall_address(call: LibCall) -> Option<usize> {
     let function = match call {
         LibCall::FmaF64 => fma as *const (),
         LibCall::FmaF32 => fmaf as *const (),
@@ -62,7 +62,7 @@ pub(super) fn address(call: LibCall) -> Option<usize> {
         LibCall::TruncF32 => truncf as *const (),
         LibCall::NearestF64 => nearbyint as *const (),
         LibCall::NearestF32 => nearbyintf as *const (),
-        call => return crate::arch::library_function(call),
+        call => return crate::arch::processor_libcall(call),
     };
     Some(function as usize)
 }

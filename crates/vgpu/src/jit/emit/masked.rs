@@ -6,21 +6,25 @@
 //! have left the function.
 
 use super::compile::EmitEnv;
-use super::emitter::{FunctionEmitter, MaskedRegs, RegisterStorage, trusted};
+use super::emitter::{FunctionEmitter, MaskedRegs, RegisterStorage, trusted_mem_flags};
 use super::ops;
 use super::relocations::{self, RelocTarget};
-use super::values::{CHUNKS, Parts, Width};
+use super::values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::simt::body::Term;
-use crate::jit::simt::plan::{Plan, header, pc};
+use crate::jit::simt::body::Terminator;
+use crate::jit::simt::plan::{FunctionPlan, header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 /// Emits the masked function of `plan`.
-pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_>) -> Result<(), JitError> {
+pub(crate) fn emit_masked_function(
+    mut b: FunctionBuilder<'_>,
+    env: &EmitEnv<'_>,
+    plan: &FunctionPlan<'_>,
+) -> Result<(), JitError> {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -33,7 +37,7 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_
     g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     let first = g.iconst32(1);
     g.b.ins().jump(dispatch, &[first.into()]);
-    g.dispatcher(dispatch);
+    g.emit_dispatcher(dispatch);
     for block in 0..plan.body.blocks.len() {
         if plan.in_masked.contains(block) {
             g.masked_block(block)?;
@@ -45,10 +49,10 @@ pub(crate) fn emit(mut b: FunctionBuilder<'_>, env: &EmitEnv<'_>, plan: &Plan<'_
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
-    fn dispatcher(&mut self, dispatch: ir::Block) {
+    fn emit_dispatcher(&mut self, dispatch: ir::Block) {
         self.b.switch_to_block(dispatch);
         let first = self.b.block_params(dispatch)[0];
-        let pcs: Vec<Value> = (0..CHUNKS).flat_map(|c| self.lane_array(header::PC, c)).collect();
+        let pcs: Vec<Value> = (0..CHUNKS_PER_WARP).flat_map(|c| self.lane_array(header::PC_OFFSET, c)).collect();
         let min = self.min_pc(&pcs);
         let min = if self.env.instrument.random.is_some() { self.pick_randomly(min) } else { self.pick_fairly(min) };
         let run = self.b.create_block();
@@ -69,7 +73,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         while list.len() > 1 {
             list = list.chunks(2).map(|p| self.b.ins().smin(p[0], p[1])).collect();
         }
-        let swapped = self.shuffle(list[0], list[0], [2, 3, 0, 1]);
+        let swapped = self.shuffle_words(list[0], list[0], [2, 3, 0, 1]);
         let two = self.b.ins().smin(list[0], swapped);
         let a = self.b.ins().extractlane(two, 0);
         let b = self.b.ins().extractlane(two, 1);
@@ -81,15 +85,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         if self.plan.spins.is_empty() {
             return min;
         }
-        let spins = self.b.ins().load(types::I32, trusted(), self.frame, header::SPINS);
+        let spins = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::SPIN_COUNT_OFFSET);
         let low = self.b.ins().band_imm_u(spins, 15);
         let due = self.b.ins().icmp_imm_u(IntCC::Equal, low, 15);
         let (pick, next) = (self.b.create_block(), self.b.create_block());
         let choice = self.b.append_block_param(next, types::I32);
         self.b.ins().brif(due, pick, &[], next, &[min.into()]);
         self.b.switch_to_block(pick);
-        let f = RelocTarget::rust(super::slow_paths::pick_next_group as *const () as usize);
-        let other = relocations::call(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
+        let f = RelocTarget::rust_function_target(super::slow_paths::pick_next_group as *const () as usize);
+        let other = relocations::call_target(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
         self.b.ins().jump(next, &[other.into()]);
         self.b.switch_to_block(next);
         choice
@@ -97,10 +101,10 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// A random group of lanes that can run, or part of it.
     fn pick_randomly(&mut self, min: Value) -> Value {
-        let table = relocations::address(&mut self.b, self.env.tables[&self.plan.id].calls);
-        let f = RelocTarget::rust(super::slow_paths::pick_random_group as *const () as usize);
+        let table = relocations::target_address(&mut self.b, self.env.tables[&self.plan.id].calls);
+        let f = RelocTarget::rust_function_target(super::slow_paths::pick_random_group as *const () as usize);
         let args = [self.ctx, self.frame, table, min];
-        relocations::call(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
+        relocations::call_target(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
     }
 
     /// No lane can run: all have left, or a warp operation goes on with those that came, or the
@@ -108,7 +112,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn resolve_parked_lanes(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
         let (left, waiting, warp, barrier) =
             (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let gone = self.b.ins().icmp_imm_u(IntCC::Equal, min, pc::DONE);
+        let gone = self.b.ins().icmp_imm_u(IntCC::Equal, min, pc::PC_DONE);
         self.b.ins().brif(gone, left, &[], waiting, &[]);
         self.b.switch_to_block(left);
         let none = self.iconst32(-1);
@@ -120,15 +124,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         let yes = self.iconst32(1);
         self.b.ins().jump(run, &[min.into(), yes.into()]);
         self.b.switch_to_block(barrier);
-        let f = RelocTarget::rust(super::slow_paths::barrier as *const () as usize);
-        relocations::call(&mut self.b, f, &[self.ctx, self.frame], None);
+        let f = RelocTarget::rust_function_target(super::slow_paths::resolve_parked_barriers as *const () as usize);
+        relocations::call_target(&mut self.b, f, &[self.ctx, self.frame], None);
         let no = self.iconst32(0);
         self.b.ins().jump(dispatch, &[no.into()]);
     }
 
     /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
     fn run_block(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
-        self.b.ins().store(trusted(), forced, self.frame, header::FORCE_WARP_OP);
+        self.b.ins().store(trusted_mem_flags(), forced, self.frame, header::FORCE_WARP_OP);
         let number = !(pc::PARK_WARP | pc::BEFORE_BLOCK_WAIT);
         let block = self.b.ins().band_imm_u(which, number & 0xffff_ffff);
         let key = self.b.ins().splat(types::I32X4, block);
@@ -138,23 +142,28 @@ impl<'a> FunctionEmitter<'a, '_> {
             let plain = self.b.ins().band(p, keep);
             let mut here = self.b.ins().icmp(IntCC::Equal, plain, key);
             if self.env.instrument.random.is_some() {
-                let may = self.b.ins().load(types::I32X4, trusted(), self.frame, header::ALLOWED + i as i32 * 16);
+                let may = self.b.ins().load(
+                    types::I32X4,
+                    trusted_mem_flags(),
+                    self.frame,
+                    header::ALLOWED_LANES_OFFSET + i as i32 * 16,
+                );
                 here = self.b.ins().band(here, may);
             }
-            self.b.ins().store(trusted(), here, self.frame, header::MASK + i as i32 * 16);
+            self.b.ins().store(trusted_mem_flags(), here, self.frame, header::MASK_OFFSET + i as i32 * 16);
             all = Some(all.map_or(here, |a| self.b.ins().band(a, here)));
         }
-        if let (Some(all), true) = (all, self.plan.resumable.iter().next().is_some()) {
+        if let (Some(all), true) = (all, self.plan.resumable.iter_bits().next().is_some()) {
             let all = self.b.ins().vall_true(all);
             let again = self.b.ins().icmp_imm_u(IntCC::Equal, first, 0);
             let may = self.b.ins().band(all, again);
             let (check, leave, stay) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
             self.b.ins().brif(may, check, &[], stay, &[]);
             self.b.switch_to_block(check);
-            let table = relocations::address(&mut self.b, self.env.tables[&self.plan.id].resume);
+            let table = relocations::target_address(&mut self.b, self.env.tables[&self.plan.id].resume);
             let index = self.b.ins().uextend(types::I64, block);
             let at = self.b.ins().iadd(table, index);
-            let resumable = self.b.ins().uload8(types::I32, trusted(), at, 0);
+            let resumable = self.b.ins().uload8(types::I32, trusted_mem_flags(), at, 0);
             self.b.ins().brif(resumable, leave, &[], stay, &[]);
             self.b.switch_to_block(leave);
             self.b.ins().return_(&[block]);
@@ -179,14 +188,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(self.blocks[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
-        let segments = self.segments(stmts);
+        let segments = self.split_into_segments(stmts);
         for (i, &(from, to, point)) in segments.iter().enumerate() {
             let part = &stmts[from..to];
             let last = i + 1 == segments.len();
-            if point { self.ordering_point(&part[0], last)? } else { self.masked_segment(part, last)? }
+            if point { self.emit_ordering_point(&part[0], last)? } else { self.masked_segment(part, last)? }
         }
         self.statement = plan.body.blocks[block].term_index;
-        self.set_site(crate::jit::simt::sites::WARP);
+        self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
         self.masked_term(block)
     }
 
@@ -200,8 +209,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             let Some(new) = m.cache.get(&(r.0, chunk)).cloned() else { continue };
             let Some(mask) = self.exec_mask(chunk) else { return };
             let old = self.load_slot(r, chunk);
-            let w = self.width(r);
-            let merged = ops::blend(&mut self.cx(), super::values::Shape::Chunk, &mask, &new, &old, w);
+            let w = self.width_of_register(r);
+            let merged = ops::blend_lanes(&mut self.op_ctx(), super::values::EmitShape::Chunk, &mask, &new, &old, w);
             self.store_slot(r, chunk, &merged);
         }
     }
@@ -214,13 +223,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Sets the counters of the active lanes and goes to the dispatcher.
-    pub(crate) fn set_pcs_and_dispatch(&mut self, targets: impl Fn(&mut Self, usize) -> Parts) {
-        for c in 0..CHUNKS {
+    pub(crate) fn set_pcs_and_dispatch(&mut self, targets: impl Fn(&mut Self, usize) -> LaneParts) {
+        for c in 0..CHUNKS_PER_WARP {
             let to = targets(self, c);
             let Some(mask) = self.exec_mask(c) else { return };
-            let old = self.lane_array(header::PC, c);
+            let old = self.lane_array(header::PC_OFFSET, c);
             let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], to[i], old[i])).collect();
-            self.store_lane_array(header::PC, c, &new);
+            self.store_lane_array(header::PC_OFFSET, c, &new);
         }
         self.jump_to_dispatcher();
     }
@@ -235,21 +244,21 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// All active lanes go to the counter `to`.
     pub(crate) fn set_all_pcs_and_dispatch(&mut self, to: i64) {
         let v = self.splat32(to);
-        self.set_pcs_and_dispatch(|_, _| Parts::from_slice(&[v, v]));
+        self.set_pcs_and_dispatch(|_, _| LaneParts::from_slice(&[v, v]));
     }
 
     fn masked_term(&mut self, block: usize) -> Result<(), JitError> {
         let plan = self.plan;
         let body = &plan.body.blocks[block];
         let back: Vec<usize> =
-            body.term.masked_successors().into_iter().filter(|&s| Plan::is_back_edge(block, s)).collect();
+            body.term.masked_successors().into_iter().filter(|&s| FunctionPlan::is_back_edge(block, s)).collect();
         if !back.is_empty() {
             let spins = back.iter().any(|&s| plan.spins.contains(&(block, s)));
-            self.poll(spins);
+            self.emit_poll(spins);
             if spins {
-                let n = self.b.ins().load(types::I32, trusted(), self.frame, header::SPINS);
+                let n = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::SPIN_COUNT_OFFSET);
                 let n = self.b.ins().iadd_imm_s(n, 1);
-                self.b.ins().store(trusted(), n, self.frame, header::SPINS);
+                self.b.ins().store(trusted_mem_flags(), n, self.frame, header::SPIN_COUNT_OFFSET);
             }
         }
         let bar = body
@@ -257,36 +266,36 @@ impl<'a> FunctionEmitter<'a, '_> {
             .last()
             .filter(|s| matches!(&*s.inst, Inst::Bar { kind, .. } if !matches!(kind, BarKind::Arrive)));
         match &body.term {
-            Term::Jump(to) if bar.is_some() => {
+            Terminator::Jump(to) if bar.is_some() => {
                 self.set_all_pcs_and_dispatch(pc::PARK_BAR + self.pc_of_block(*to));
             }
-            Term::Jump(to) => self.masked_jump(*to),
-            Term::Return => self.set_all_pcs_and_dispatch(pc::DONE),
-            Term::Exit => {
-                let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| self.exec_mask(c)).collect();
+            Terminator::Jump(to) => self.masked_jump(*to),
+            Terminator::Return => self.set_all_pcs_and_dispatch(pc::PC_DONE),
+            Terminator::Exit => {
+                let masks: Vec<Option<LaneParts>> = (0..CHUNKS_PER_WARP).map(|c| self.exec_mask(c)).collect();
                 let bits = self.mask_to_lane_bits(&masks);
                 let old = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
                 let new = self.b.ins().bor(old, bits);
-                self.b.ins().store(trusted(), new, self.ctx, offset_of!(WarpCtx, exited) as i32);
-                self.set_all_pcs_and_dispatch(pc::DONE);
+                self.b.ins().store(trusted_mem_flags(), new, self.ctx, offset_of!(WarpCtx, exited) as i32);
+                self.set_all_pcs_and_dispatch(pc::PC_DONE);
             }
-            Term::Unreachable => {
+            Terminator::Unreachable => {
                 self.b.ins().trap(ir::TrapCode::unwrap_user(4));
             }
-            Term::Branch { guard, taken, fall }
-            | Term::UniformAny { guard, taken, fall }
-            | Term::PredicatedSplit { guard, all: taken, none: fall, .. } => {
+            Terminator::Branch { guard, taken, fall }
+            | Terminator::UniformAny { guard, taken, fall }
+            | Terminator::PredicatedSplit { guard, all: taken, none: fall, .. } => {
                 let (t, f) = if guard.negated { (*fall, *taken) } else { (*taken, *fall) };
                 let (t, f) = (self.splat32(self.pc_of_block(t)), self.splat32(self.pc_of_block(f)));
                 self.set_pcs_and_dispatch(|g, c| {
-                    let p = g.read(guard.reg, c);
+                    let p = g.read_lanes(guard.reg, c);
                     p.iter().map(|&m| g.b.ins().bitselect(m, t, f)).collect()
                 });
             }
-            Term::Table { index, targets } => self.set_pcs_and_dispatch(|g, c| {
-                let i = g.read(*index, c);
-                let from = g.width(*index);
-                let i = ops::fit_source(&mut g.cx(), super::values::Shape::Chunk, &i, from, Width::W32);
+            Terminator::Table { index, targets } => self.set_pcs_and_dispatch(|g, c| {
+                let i = g.read_lanes(*index, c);
+                let from = g.width_of_register(*index);
+                let i = ops::narrow_source(&mut g.op_ctx(), super::values::EmitShape::Chunk, &i, from, RegWidth::W32);
                 g.table_targets(&i, targets)
             }),
         }
@@ -301,10 +310,10 @@ impl<'a> FunctionEmitter<'a, '_> {
             return self.set_all_pcs_and_dispatch(self.pc_of_block(to));
         }
         let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
-        let (go, done) = (self.splat32(self.pc_of_block(to)), self.splat32(pc::DONE));
+        let (go, done) = (self.splat32(self.pc_of_block(to)), self.splat32(pc::PC_DONE));
         self.set_pcs_and_dispatch(|g, c| {
             let part = g.b.ins().ushr_imm_u(exited, c as i64 * 8);
-            let gone = ops::bits_to_mask(&mut g.cx(), part);
+            let gone = ops::bits_to_mask(&mut g.op_ctx(), part);
             gone.iter().map(|&m| g.b.ins().bitselect(m, done, go)).collect()
         });
     }

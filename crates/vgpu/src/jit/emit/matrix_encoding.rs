@@ -3,12 +3,12 @@
 
 use super::relocations::RelocTarget;
 use crate::jit::runtime::MatrixTransfer;
-use crate::softmath::matrix::intern;
+use crate::softmath::matrix::intern_form;
 use rtcg_ptx::ast::{MatrixLayout, MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType, Rounding, Sparsity};
 use std::sync::Mutex;
 
-static PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
-static TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
+static INTERNED_PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
+static INTERNED_TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
 
 const TYPES: [MatrixType; 13] = {
     use MatrixType::*;
@@ -24,80 +24,80 @@ const ROUNDINGS: [Rounding; 10] = {
 
 /// Numbers of a few bits in a word, the first one lowest.
 #[derive(Default)]
-struct Packer {
+struct BitPacker {
     word: u64,
     used: u32,
 }
 
-impl Packer {
-    fn bits(&mut self, value: u64, width: u32) -> Option<()> {
+impl BitPacker {
+    fn push_bits(&mut self, value: u64, width: u32) -> Option<()> {
         self.word |= value << self.used;
         self.used += width;
         (value >> width == 0).then_some(())
     }
 
-    fn one_of<T: PartialEq>(&mut self, list: &[T], value: T) -> Option<()> {
-        self.bits(list.iter().position(|x| *x == value)? as u64, 4)
+    fn push_index_of<T: PartialEq>(&mut self, list: &[T], value: T) -> Option<()> {
+        self.push_bits(list.iter().position(|x| *x == value)? as u64, 4)
     }
 
     /// Sizes are powers of two.
-    fn shape(&mut self, shape: MatrixShape) -> Option<()> {
+    fn push_shape(&mut self, shape: MatrixShape) -> Option<()> {
         [shape.m, shape.n, shape.k].into_iter().try_for_each(|size| {
             size.is_power_of_two().then_some(())?;
-            self.bits(u64::from(size.ilog2()), 4)
+            self.push_bits(u64::from(size.ilog2()), 4)
         })
     }
 }
 
-/// The inverse of [`Packer`].
-struct Unpacker(u64);
+/// The inverse of [`BitPacker`].
+struct BitUnpacker(u64);
 
-impl Unpacker {
-    fn bits(&mut self, width: u32) -> u64 {
+impl BitUnpacker {
+    fn take_bits(&mut self, width: u32) -> u64 {
         let value = self.0 & ((1 << width) - 1);
         self.0 >>= width;
         value
     }
 
-    fn flag(&mut self) -> bool {
-        self.bits(1) != 0
+    fn take_flag(&mut self) -> bool {
+        self.take_bits(1) != 0
     }
 
     fn one_of<T: Copy>(&mut self, list: &[T]) -> Option<T> {
-        list.get(self.bits(4) as usize).copied()
+        list.get(self.take_bits(4) as usize).copied()
     }
 
-    fn shape(&mut self) -> MatrixShape {
-        let [m, n, k] = [(); 3].map(|()| 1 << self.bits(4));
+    fn take_shape(&mut self) -> MatrixShape {
+        let [m, n, k] = [(); 3].map(|()| 1 << self.take_bits(4));
         MatrixShape { m, n, k }
     }
 }
 
 /// The link to a product; `None` for one of an unknown shape.
 pub(super) fn encode_product(form: &MatrixProduct) -> Option<RelocTarget> {
-    let mut p = Packer::default();
-    p.bits(form.wmma.into(), 1)?;
-    p.shape(form.shape)?;
-    p.one_of(&LAYOUTS, form.a_layout)?;
-    p.one_of(&LAYOUTS, form.b_layout)?;
-    [form.a, form.b, form.c, form.d].into_iter().try_for_each(|ty| p.one_of(&TYPES, ty))?;
-    p.one_of(&OPS, form.op)?;
-    p.bits(form.satfinite.into(), 1)?;
-    p.one_of(&ROUNDINGS, form.rnd)?;
-    p.bits(form.sparse.is_some().into(), 1)?;
+    let mut p = BitPacker::default();
+    p.push_bits(form.wmma.into(), 1)?;
+    p.push_shape(form.shape)?;
+    p.push_index_of(&LAYOUTS, form.a_layout)?;
+    p.push_index_of(&LAYOUTS, form.b_layout)?;
+    [form.a, form.b, form.c, form.d].into_iter().try_for_each(|ty| p.push_index_of(&TYPES, ty))?;
+    p.push_index_of(&OPS, form.op)?;
+    p.push_bits(form.satfinite.into(), 1)?;
+    p.push_index_of(&ROUNDINGS, form.rnd)?;
+    p.push_bits(form.sparse.is_some().into(), 1)?;
     if let Some(sparse) = form.sparse {
-        p.bits(sparse.ordered.into(), 1)?;
-        p.bits(sparse.selector.into(), 2)?;
+        p.push_bits(sparse.ordered.into(), 1)?;
+        p.push_bits(sparse.selector.into(), 2)?;
     }
     Some(RelocTarget::MatrixProduct(p.word))
 }
 
 /// The product that a link's number stands for.
 pub(super) fn decode_product(word: u64) -> Option<&'static MatrixProduct> {
-    let mut u = Unpacker(word);
+    let mut u = BitUnpacker(word);
     let form = MatrixProduct {
-        wmma: u.flag(),
-        shape: u.shape(),
+        wmma: u.take_flag(),
+        shape: u.take_shape(),
         a_layout: u.one_of(&LAYOUTS)?,
         b_layout: u.one_of(&LAYOUTS)?,
         a: u.one_of(&TYPES)?,
@@ -105,30 +105,34 @@ pub(super) fn decode_product(word: u64) -> Option<&'static MatrixProduct> {
         c: u.one_of(&TYPES)?,
         d: u.one_of(&TYPES)?,
         op: u.one_of(&OPS)?,
-        satfinite: u.flag(),
+        satfinite: u.take_flag(),
         rnd: u.one_of(&ROUNDINGS)?,
-        sparse: if u.flag() { Some(Sparsity { ordered: u.flag(), selector: u.bits(2) as u8 }) } else { None },
+        sparse: if u.take_flag() {
+            Some(Sparsity { ordered: u.take_flag(), selector: u.take_bits(2) as u8 })
+        } else {
+            None
+        },
     };
-    Some(intern(&PRODUCTS, form))
+    Some(intern_form(&INTERNED_PRODUCTS, form))
 }
 
 /// The link to a transfer; `None` for one of an unknown shape.
 pub(super) fn encode_transfer(form: &MatrixTransfer) -> Option<RelocTarget> {
-    let mut p = Packer::default();
+    let mut p = BitPacker::default();
     match *form {
         MatrixTransfer::Wmma { role, layout, shape, ty, store } => {
-            p.bits(0, 1)?;
-            p.bits(store.into(), 1)?;
-            p.one_of(&ROLES, role)?;
-            p.one_of(&LAYOUTS, layout)?;
-            p.shape(shape)?;
-            p.one_of(&TYPES, ty)?;
+            p.push_bits(0, 1)?;
+            p.push_bits(store.into(), 1)?;
+            p.push_index_of(&ROLES, role)?;
+            p.push_index_of(&LAYOUTS, layout)?;
+            p.push_shape(shape)?;
+            p.push_index_of(&TYPES, ty)?;
         }
         MatrixTransfer::Tiles { count, trans, store } => {
-            p.bits(1, 1)?;
-            p.bits(store.into(), 1)?;
-            p.bits(trans.into(), 1)?;
-            p.bits(count as u64, 3)?;
+            p.push_bits(1, 1)?;
+            p.push_bits(store.into(), 1)?;
+            p.push_bits(trans.into(), 1)?;
+            p.push_bits(count as u64, 3)?;
         }
     }
     Some(RelocTarget::MatrixTransfer(p.word))
@@ -136,20 +140,20 @@ pub(super) fn encode_transfer(form: &MatrixTransfer) -> Option<RelocTarget> {
 
 /// The transfer that a link's number stands for.
 pub(super) fn decode_transfer(word: u64) -> Option<&'static MatrixTransfer> {
-    let mut u = Unpacker(word);
-    let (tiles, store) = (u.flag(), u.flag());
+    let mut u = BitUnpacker(word);
+    let (tiles, store) = (u.take_flag(), u.take_flag());
     let form = if tiles {
-        MatrixTransfer::Tiles { store, trans: u.flag(), count: u.bits(3) as usize }
+        MatrixTransfer::Tiles { store, trans: u.take_flag(), count: u.take_bits(3) as usize }
     } else {
         MatrixTransfer::Wmma {
             store,
             role: u.one_of(&ROLES)?,
             layout: u.one_of(&LAYOUTS)?,
-            shape: u.shape(),
+            shape: u.take_shape(),
             ty: u.one_of(&TYPES)?,
         }
     };
-    Some(intern(&TRANSFERS, form))
+    Some(intern_form(&INTERNED_TRANSFERS, form))
 }
 
 #[cfg(test)]
@@ -180,7 +184,7 @@ mod tests {
             };
             assert_eq!(decode_product(word), Some(&form));
             assert_eq!(
-                RelocTarget::decode(RelocTarget::MatrixProduct(word).encode()),
+                RelocTarget::decode_target(RelocTarget::MatrixProduct(word).encode_target()),
                 Some(RelocTarget::MatrixProduct(word))
             );
         }

@@ -5,13 +5,13 @@
 //! where the mask holds the bits above the window and those below the alignment; the exceptions
 //! are addresses the compiler made itself. Otherwise an out-of-line call decides.
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
 use super::relocations::{self, RelocTarget};
-use super::values::{CHUNK_LANES, Parts, Width};
+use super::values::{CHUNK_LANES, LaneParts, RegWidth};
 use crate::abi::WarpCtx;
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::classes::LaneClass;
 use crate::jit::simt::plan::header;
 use crate::jit::{JitError, simt::layout::SharedVar};
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
@@ -36,12 +36,12 @@ pub(crate) struct ScalarAddress {
 pub(crate) enum LaneLocation {
     Strided(ScalarAddress),
     /// One absolute address per lane, as 4 x `I64X2`.
-    PerLane(Parts),
+    PerLane(LaneParts),
 }
 
 /// What is accessed: `count` elements of `ty`.
 #[derive(Debug, Clone)]
-pub(crate) struct Access<'x> {
+pub(crate) struct MemAccess<'x> {
     pub(crate) space: Space,
     pub(crate) ty: Type,
     pub(crate) addr: &'x Addr,
@@ -49,20 +49,20 @@ pub(crate) struct Access<'x> {
     pub(crate) elements: SmallVec<[i32; 4]>,
 }
 
-impl<'x> Access<'x> {
+impl<'x> MemAccess<'x> {
     /// The access of a load or store of `count` elements.
-    pub(crate) fn new(space: Space, ty: Type, addr: &'x Addr, count: usize) -> Access<'x> {
+    pub(crate) fn new(space: Space, ty: Type, addr: &'x Addr, count: usize) -> MemAccess<'x> {
         let bytes = ty.bytes() as i32;
         let elements = (0..count as i32).map(|e| e * bytes).collect();
-        Access { space, ty, addr, elements }
+        MemAccess { space, ty, addr, elements }
     }
     /// Whether lanes touch one range without gaps, of elements that have a vector form.
-    pub(crate) fn side_by_side(&self, p: &ScalarAddress) -> bool {
+    pub(crate) fn is_contiguous(&self, p: &ScalarAddress) -> bool {
         let bytes = i64::from(self.ty.bytes());
         self.elements.len() == 1 && p.stride == bytes && bytes <= 8
     }
     /// Bytes one lane accesses.
-    pub(crate) fn bytes(&self) -> u32 {
+    pub(crate) fn bytes_per_lane(&self) -> u32 {
         self.ty.bytes() * self.elements.len() as u32
     }
 }
@@ -70,15 +70,15 @@ impl<'x> Access<'x> {
 impl<'a> FunctionEmitter<'a, '_> {
     /// The value of a symbol's address plus `off`, as `mov` gives it: an offset for shared
     /// variables, else absolute; lane 0's for `.local` variables.
-    pub(crate) fn symbol_scalar(&mut self, s: Symbol, off: i64, w: Width) -> Parts {
+    pub(crate) fn symbol_scalar(&mut self, s: Symbol, off: i64, w: RegWidth) -> LaneParts {
         let v = match s {
             Symbol::Global(g) => {
                 if self.env.module.vars[g.index()].space == Space::Shared {
                     let fixed = i64::from(self.shared_offset(SharedVar::Module(g.0)));
                     self.iconst64(fixed.wrapping_add(off))
                 } else {
-                    let at = relocations::address(&mut self.b, RelocTarget::ModuleVariable(g.0));
-                    self.add(at, off)
+                    let at = relocations::target_address(&mut self.b, RelocTarget::ModuleVariable(g.0));
+                    self.add_offset(at, off)
                 }
             }
             Symbol::Local(v) => match self.plan.f.vars[v.index()].space {
@@ -88,18 +88,19 @@ impl<'a> FunctionEmitter<'a, '_> {
                 }
                 _ => {
                     let at = i64::from(self.plan.local_offsets.get(&v.0).copied().unwrap_or(0)).wrapping_add(off);
-                    let base = self.b.ins().load(types::I64, trusted(), self.frame, header::LOCAL);
-                    self.add(base, at)
+                    let base =
+                        self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, header::LOCAL_BASE_OFFSET);
+                    self.add_offset(base, at)
                 }
             },
             Symbol::Func(f) => self.iconst64(crate::jit::function_token(f) as i64),
             Symbol::Param(p) | Symbol::Return(p) => {
                 let at = self.plan.f.params.get(p as usize).map_or(0, |p| i64::from(p.offset)).wrapping_add(off);
                 let base = self.ctx_field(types::I64, offset_of!(WarpCtx, params));
-                self.add(base, at)
+                self.add_offset(base, at)
             }
         };
-        ops::fit_source(&mut self.cx(), super::values::Shape::Scalar, &[v], Width::W64, w)
+        ops::narrow_source(&mut self.op_ctx(), super::values::EmitShape::Scalar, &[v], RegWidth::W64, w)
     }
 
     fn shared_offset(&self, v: SharedVar) -> u32 {
@@ -107,12 +108,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The address of a symbol for the lanes of a chunk.
-    pub(crate) fn address_lanes(&mut self, o: Operand, w: Width, chunk: usize) -> Parts {
-        let Operand::Address(s, off) = o else { return Parts::new() };
-        let class = self.plan.classes.operand(o);
-        let scalar = self.symbol_scalar(s, off, Width::W64);
-        let lanes = self.expand(&scalar, Width::W64, class, chunk);
-        ops::fit_source(&mut self.cx(), super::values::Shape::Chunk, &lanes, Width::W64, w)
+    pub(crate) fn address_lanes(&mut self, o: Operand, w: RegWidth, chunk: usize) -> LaneParts {
+        let Operand::Address(s, off) = o else { return LaneParts::new() };
+        let class = self.plan.classes.operand_class(o);
+        let scalar = self.symbol_scalar(s, off, RegWidth::W64);
+        let lanes = self.expand_scalar(&scalar, RegWidth::W64, class, chunk);
+        ops::narrow_source(&mut self.op_ctx(), super::values::EmitShape::Chunk, &lanes, RegWidth::W64, w)
     }
 
     /// Whether the address needs no check because it is made of a symbol.
@@ -121,7 +122,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The record of a `.param` access: argument, result, or the caller's side of either.
-    pub(super) fn record(&mut self, access: &Access<'_>) -> Option<(Value, i64)> {
+    pub(super) fn param_record(&mut self, access: &MemAccess<'_>) -> Option<(Value, i64)> {
         if access.space != Space::Param {
             return None;
         }
@@ -139,8 +140,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Changes the elements of an access to a record to their interleaved places.
-    pub(crate) fn record_access(&mut self, access: &mut Access<'_>) -> Option<ScalarAddress> {
-        let (base, at) = self.record(access)?;
+    pub(crate) fn record_access(&mut self, access: &mut MemAccess<'_>) -> Option<ScalarAddress> {
+        let (base, at) = self.param_record(access)?;
         let place = |e: i32| {
             let o = access.addr.offset as i32 + e;
             o / 8 * 256 + o % 8
@@ -148,19 +149,19 @@ impl<'a> FunctionEmitter<'a, '_> {
         let first = place(0);
         let elements = access.elements.iter().map(|&e| place(e) - first).collect();
         access.elements = elements;
-        let base = self.add(base, at + i64::from(first));
+        let base = self.add_offset(base, at + i64::from(first));
         Some(ScalarAddress { base, offset: 0, stride: 8, safe: true, checked: true })
     }
 
     /// Lane 0's absolute address of an access whose address is uniform or affine.
-    pub(crate) fn scalar_address(&mut self, access: &Access<'_>) -> Result<Value, JitError> {
+    pub(crate) fn scalar_address(&mut self, access: &MemAccess<'_>) -> Result<Value, JitError> {
         let a = access.addr;
         let plain = match a.base {
             AddrBase::Reg(r) => {
-                let v = self.scalar_operand(Operand::Reg(r), Width::W64)[0];
-                self.add(v, a.offset)
+                let v = self.scalar_operand(Operand::Reg(r), RegWidth::W64)[0];
+                self.add_offset(v, a.offset)
             }
-            AddrBase::Symbol(s) => self.symbol_scalar(s, a.offset, Width::W64)[0],
+            AddrBase::Symbol(s) => self.symbol_scalar(s, a.offset, RegWidth::W64)[0],
             AddrBase::Absolute => self.iconst64(a.offset),
         };
         if access.space != Space::Shared {
@@ -178,8 +179,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The bits of `address ^ window base` that must be zero.
-    pub(super) fn check_bits(&self, access: &Access<'_>) -> u64 {
-        let low = u64::from(access.bytes().next_power_of_two() - 1);
+    pub(super) fn check_bits(&self, access: &MemAccess<'_>) -> u64 {
+        let low = u64::from(access.bytes_per_lane().next_power_of_two() - 1);
         let high = if access.space == Space::Shared { 0 } else { !0 << self.env.window.bits };
         low | high
     }
@@ -187,22 +188,22 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Checks lane 0's and the last lane's address; between them every address is as good.
     pub(crate) fn check_scalar(
         &mut self,
-        access: &Access<'_>,
+        access: &MemAccess<'_>,
         p: &ScalarAddress,
-        lane_mask: Option<(usize, Option<&Parts>)>,
+        lane_mask: Option<(usize, Option<&LaneParts>)>,
     ) {
         let bits = self.check_bits(access);
         let first = lane_mask.map_or(0, |(c, _)| (c * CHUNK_LANES) as i64);
         let last = lane_mask.map_or(31, |(c, _)| (c * CHUNK_LANES + CHUNK_LANES - 1) as i64);
-        let start = self.add(p.base, i64::from(p.offset));
-        let low = self.add(start, first.wrapping_mul(p.stride));
+        let start = self.add_offset(p.base, i64::from(p.offset));
+        let low = self.add_offset(start, first.wrapping_mul(p.stride));
         let mut bad = self.window_bits(low);
         if p.stride != 0 {
-            let high = self.add(start, last.wrapping_mul(p.stride));
+            let high = self.add_offset(start, last.wrapping_mul(p.stride));
             let high = self.window_bits(high);
             bad = self.b.ins().bor(bad, high);
             // An odd stride can misalign lanes between two aligned ends.
-            let step = p.stride as u64 & u64::from(access.bytes().next_power_of_two() - 1);
+            let step = p.stride as u64 & u64::from(access.bytes_per_lane().next_power_of_two() - 1);
             if step != 0 {
                 let step = self.iconst64(step as i64);
                 bad = self.b.ins().bor(bad, step);
@@ -211,8 +212,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         let bad = self.b.ins().band_imm_s(bad, bits as i64);
         let (chunk, mask) = (lane_mask.map(|(c, _)| c), lane_mask.and_then(|(_, m)| m.cloned()));
         let check = AddressCheck {
-            site: self.site(crate::jit::simt::sites::WARP),
-            info: access.bytes(),
+            site: self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE),
+            info: access.bytes_per_lane(),
             states: false,
             lanes: chunk.map_or(u32::MAX, |c| 0xff << (c * CHUNK_LANES)),
             mask: mask.as_ref().map(|_| 2),
@@ -227,7 +228,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     pub(super) fn window_bits(&mut self, address: Value) -> Value {
-        let base = relocations::address(&mut self.b, RelocTarget::WindowBase);
+        let base = relocations::target_address(&mut self.b, RelocTarget::WindowBase);
         self.b.ins().bxor(address, base)
     }
 
@@ -245,27 +246,27 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Where the lanes of `chunk` go; checked for the lanes of `mask`.
-    pub(crate) fn place(
+    pub(crate) fn checked_location(
         &mut self,
-        access: &mut Access<'_>,
+        access: &mut MemAccess<'_>,
         chunk: usize,
-        mask: Option<&Parts>,
+        mask: Option<&LaneParts>,
     ) -> Result<LaneLocation, JitError> {
         if let Some(p) = self.record_access(access) {
             return Ok(LaneLocation::Strided(p));
         }
         if let Some(p) = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
             // Lanes side by side are checked where they are accessed, unless their states are looked at.
-            let later = access.side_by_side(&p) && self.env.instrument.memory.is_none();
+            let later = access.is_contiguous(&p) && self.env.instrument.memory.is_none();
             if let (false, false, Some(m)) = (p.checked, later, mask) {
                 self.check_scalar(access, &p, Some((chunk, Some(m))));
             }
             return Ok(LaneLocation::Strided(p));
         }
         if self.is_symbol_address(access.addr) && self.is_masked() {
-            return self.symbol_place(access);
+            return self.symbol_location(access);
         }
-        let lanes = self.absolute_lanes(access, chunk);
+        let lanes = self.absolute_lane_addresses(access, chunk);
         if !self.is_symbol_address(access.addr) {
             self.check_lanes(access, &lanes, chunk, mask);
         }
@@ -273,10 +274,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// An address that masked code knows to be uniform or affine because it is a symbol's.
-    fn symbol_place(&mut self, access: &Access<'_>) -> Result<LaneLocation, JitError> {
-        let AddrBase::Symbol(s) = access.addr.base else { return Err(self.error("address without a symbol")) };
-        let stride = match self.plan.classes.operand(Operand::Address(s, 0)) {
-            Class::Affine(s) => s,
+    fn symbol_location(&mut self, access: &MemAccess<'_>) -> Result<LaneLocation, JitError> {
+        let AddrBase::Symbol(s) = access.addr.base else {
+            return Err(self.statement_error("address without a symbol"));
+        };
+        let stride = match self.plan.classes.operand_class(Operand::Address(s, 0)) {
+            LaneClass::Affine(s) => s,
             _ => 0,
         };
         let base = self.scalar_address(access)?;
@@ -284,18 +287,20 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Absolute addresses of the lanes of a chunk.
-    pub(crate) fn absolute_lanes(&mut self, access: &Access<'_>, chunk: usize) -> Parts {
+    pub(crate) fn absolute_lane_addresses(&mut self, access: &MemAccess<'_>, chunk: usize) -> LaneParts {
         let a = access.addr;
         let lanes = match a.base {
-            AddrBase::Reg(r) => self.operand(Operand::Reg(r), Width::W64, chunk),
-            AddrBase::Symbol(s) => self.address_lanes(Operand::Address(s, 0), Width::W64, chunk),
-            AddrBase::Absolute => ops::constant(&mut self.cx(), super::values::Shape::Chunk, Width::W64, 0),
+            AddrBase::Reg(r) => self.operand_lanes(Operand::Reg(r), RegWidth::W64, chunk),
+            AddrBase::Symbol(s) => self.address_lanes(Operand::Address(s, 0), RegWidth::W64, chunk),
+            AddrBase::Absolute => {
+                ops::splat_constant(&mut self.op_ctx(), super::values::EmitShape::Chunk, RegWidth::W64, 0)
+            }
         };
-        let lanes = self.add_to_all(&lanes, a.offset);
+        let lanes = self.add_to_all_lanes(&lanes, a.offset);
         if access.space != Space::Shared {
             return lanes;
         }
-        let low = self.vector(Width::W64, &[0xffff_ffff; 2]);
+        let low = self.constant_vector(RegWidth::W64, &[0xffff_ffff; 2]);
         let shared = self.ctx_field(types::I64, offset_of!(WarpCtx, shared));
         let shared = self.b.ins().splat(types::I64X2, shared);
         lanes
@@ -307,23 +312,23 @@ impl<'a> FunctionEmitter<'a, '_> {
             .collect()
     }
 
-    pub(crate) fn add_to_all(&mut self, lanes: &Parts, offset: i64) -> Parts {
+    pub(crate) fn add_to_all_lanes(&mut self, lanes: &LaneParts, offset: i64) -> LaneParts {
         if offset == 0 {
             return lanes.clone();
         }
-        let off = self.vector(Width::W64, &[offset; 2]);
+        let off = self.constant_vector(RegWidth::W64, &[offset; 2]);
         lanes.iter().map(|&l| self.b.ins().iadd(l, off)).collect()
     }
 
     /// Checks the addresses of the lanes of a chunk.
-    fn check_lanes(&mut self, access: &Access<'_>, lanes: &Parts, chunk: usize, mask: Option<&Parts>) {
+    fn check_lanes(&mut self, access: &MemAccess<'_>, lanes: &LaneParts, chunk: usize, mask: Option<&LaneParts>) {
         let bits = self.check_bits(access);
         if bits == 0 {
             return;
         }
-        let base = relocations::address(&mut self.b, RelocTarget::WindowBase);
+        let base = relocations::target_address(&mut self.b, RelocTarget::WindowBase);
         let base = self.b.ins().splat(types::I64X2, base);
-        let masks = mask.map(|m| self.widen(m));
+        let masks = mask.map(|m| self.widen_mask(m));
         let mut bad: Option<Value> = None;
         for (i, &l) in lanes.iter().enumerate() {
             let x = self.b.ins().bxor(l, base);
@@ -331,12 +336,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             bad = Some(bad.map_or(x, |b| self.b.ins().bor(b, x)));
         }
         let Some(bad) = bad else { return };
-        let must_be_zero = self.vector(Width::W64, &[bits as i64; 2]);
+        let must_be_zero = self.constant_vector(RegWidth::W64, &[bits as i64; 2]);
         let bad = self.b.ins().band(bad, must_be_zero);
         let bad = self.b.ins().vany_true(bad);
         let check = AddressCheck {
-            site: self.site(crate::jit::simt::sites::chunk(chunk)),
-            info: access.bytes(),
+            site: self.site_for_lanes(crate::jit::simt::sites::chunk_code(chunk)),
+            info: access.bytes_per_lane(),
             states: false,
             lanes: 0xff << (chunk * CHUNK_LANES),
             mask: mask.map(|_| 8),
@@ -346,14 +351,14 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Asks for the check of the lanes of a chunk at `lanes`.
-    pub(super) fn check_lanes_out_of_line(&mut self, check: AddressCheck, lanes: &Parts, mask: Option<&Parts>) {
+    pub(super) fn check_lanes_out_of_line(&mut self, check: AddressCheck, lanes: &LaneParts, mask: Option<&LaneParts>) {
         self.store_stub_vectors(lanes, 0);
         self.store_stub_vectors(mask.map_or(&[][..], |m| &m[..]), 8);
         self.emit_slow_path_call(SlowPathRequest::Checks(vec![check]));
     }
 
     /// A chunk mask at 64 bits per lane.
-    pub(crate) fn widen(&mut self, mask: &Parts) -> Parts {
+    pub(crate) fn widen_mask(&mut self, mask: &LaneParts) -> LaneParts {
         mask.iter().flat_map(|&m| [self.b.ins().swiden_low(m), self.b.ins().swiden_high(m)]).collect()
     }
 
@@ -362,26 +367,28 @@ impl<'a> FunctionEmitter<'a, '_> {
         &mut self,
         place: &LaneLocation,
         chunk: usize,
-        mask: Option<&Parts>,
+        mask: Option<&LaneParts>,
     ) -> [(Value, i32); CHUNK_LANES] {
         if let (LaneLocation::Strided(p), None) = (place, mask) {
-            return self.strided(p, chunk);
+            return self.strided_addresses(p, chunk);
         }
         let lanes = self.lane_vectors(place, chunk, mask);
         std::array::from_fn(|l| (self.b.ins().extractlane(lanes[l / 2], (l % 2) as u8), 0))
     }
 
     /// [`FunctionEmitter::lane_addresses`] as 4 x `I64X2`.
-    pub(crate) fn lane_vectors(&mut self, place: &LaneLocation, chunk: usize, mask: Option<&Parts>) -> Parts {
+    pub(crate) fn lane_vectors(&mut self, place: &LaneLocation, chunk: usize, mask: Option<&LaneParts>) -> LaneParts {
         let lanes = match place {
             LaneLocation::Strided(p) => {
-                let (base, stride) = (self.add(p.base, i64::from(p.offset)), p.stride);
+                let (base, stride) = (self.add_offset(p.base, i64::from(p.offset)), p.stride);
                 let all = self.b.ins().splat(types::I64X2, base);
                 (0..4)
                     .map(|i| {
                         let first = (chunk * CHUNK_LANES + i * 2) as i64;
-                        let steps =
-                            self.vector(Width::W64, &[first.wrapping_mul(stride), (first + 1).wrapping_mul(stride)]);
+                        let steps = self.constant_vector(
+                            RegWidth::W64,
+                            &[first.wrapping_mul(stride), (first + 1).wrapping_mul(stride)],
+                        );
                         self.b.ins().iadd(all, steps)
                     })
                     .collect()
@@ -389,22 +396,22 @@ impl<'a> FunctionEmitter<'a, '_> {
             LaneLocation::PerLane(l) => l.clone(),
         };
         let Some(m) = mask else { return lanes };
-        let dummy = self.add(self.frame, i64::from(header::DUMMY));
+        let dummy = self.add_offset(self.frame, i64::from(header::INACTIVE_ACCESS_OFFSET));
         let dummy = self.b.ins().splat(types::I64X2, dummy);
-        let m = self.widen(m);
+        let m = self.widen_mask(m);
         lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()
     }
 
-    fn strided(&mut self, p: &ScalarAddress, chunk: usize) -> [(Value, i32); CHUNK_LANES] {
+    fn strided_addresses(&mut self, p: &ScalarAddress, chunk: usize) -> [(Value, i32); CHUNK_LANES] {
         let far = p.stride.unsigned_abs() >= 1 << 24;
         std::array::from_fn(|l| {
             let step = p.stride.wrapping_mul((chunk * CHUNK_LANES + l) as i64);
-            if far { (self.add(p.base, step), p.offset) } else { (p.base, p.offset + step as i32) }
+            if far { (self.add_offset(p.base, step), p.offset) } else { (p.base, p.offset + step as i32) }
         })
     }
 
     /// `a == b` as a condition.
-    pub(crate) fn equal(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn icmp_equal(&mut self, a: Value, b: Value) -> Value {
         self.b.ins().icmp(IntCC::Equal, a, b)
     }
 }

@@ -8,115 +8,117 @@ use super::emitter::FunctionEmitter;
 use super::ops;
 use super::relocations::{self, RelocTarget, runtime};
 use super::traps;
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::simt::body::{BlockRole, Stmt, kind};
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::body::{BlockRole, Stmt, block_role};
+use crate::jit::simt::classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits an ordering point.
-    pub(crate) fn ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
+    pub(crate) fn emit_ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
         self.statement = st.index;
-        self.set_site(crate::jit::simt::sites::WARP);
-        self.clear_splats();
+        self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+        self.forget_splats();
         self.b.ins().sequence_point();
         match &*st.inst {
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
                 self.masked_segment(std::slice::from_ref(st), last)?;
             }
-            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => self.segment(std::slice::from_ref(st), &[1])?,
+            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => {
+                self.emit_segment(std::slice::from_ref(st), &[1])?
+            }
             Inst::Mbarrier { .. }
             | Inst::BulkCopy { .. }
             | Inst::AtomVector { .. }
             | Inst::Atom { ty: Type::B128, .. } => self.sync_point(st)?,
-            Inst::Atom { .. } => self.atomic(st)?,
-            Inst::Fence(kind) => self.fence(*kind),
-            Inst::Nanosleep { a } => self.nanosleep(*a),
-            Inst::Bar { .. } => self.barrier(st)?,
-            Inst::Call { .. } => self.call(st)?,
+            Inst::Atom { .. } => self.emit_atomic(st)?,
+            Inst::Fence(kind) => self.emit_fence(*kind),
+            Inst::Nanosleep { a } => self.emit_nanosleep(*a),
+            Inst::Bar { .. } => self.emit_barrier(st)?,
+            Inst::Call { .. } => self.emit_call(st)?,
             Inst::CpAsync { .. } => self.cp_async(st)?,
-            Inst::Texture(inst) => self.texture(st, inst)?,
+            Inst::Texture(inst) => self.emit_texture(st, inst)?,
             Inst::Trap => {
                 let span = self.plan.f.body[st.index as usize].span;
-                self.trap(traps::kind_of(&self.env.module.source, span));
+                self.emit_trap(traps::trap_kind_of(&self.env.module.source, span));
             }
-            Inst::Brkpt => self.conditional_trap(st),
-            Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.stack(st)?,
-            inst if kind(inst) == BlockRole::WarpOp => {
+            Inst::Brkpt => self.emit_conditional_trap(st),
+            Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.emit_stack_op(st)?,
+            inst if block_role(inst) == BlockRole::WarpOp => {
                 self.park_until_members_arrive(st);
-                self.warp_op(st)?;
+                self.emit_warp_op(st)?;
             }
-            other => return Err(self.unsupported(&super::special::name_of(other))),
+            other => return Err(self.unsupported_error(&super::special::special_register_name(other))),
         }
         self.note_sync(&st.inst);
         self.b.ins().sequence_point();
-        self.clear_splats();
+        self.forget_splats();
         if last {
-            (0..CHUNKS).for_each(|c| self.write_back(c));
+            (0..CHUNKS_PER_WARP).for_each(|c| self.write_back(c));
         }
         Ok(())
     }
 
-    fn fence(&mut self, kind: FenceKind) {
-        if let FenceKind::Memory { sem: Sem::SeqCst | Sem::AcqRel, scope } = kind
-            && scope != Scope::Cta
+    fn emit_fence(&mut self, kind: FenceKind) {
+        if let FenceKind::Memory { sem: MemorySemantics::SeqCst | MemorySemantics::AcqRel, scope } = kind
+            && scope != MemoryScope::Cta
         {
             self.b.ins().fence();
         }
     }
 
-    fn nanosleep(&mut self, a: Operand) {
-        let lanes = self.operand(a, Width::W32, 0);
+    fn emit_nanosleep(&mut self, a: Operand) {
+        let lanes = self.operand_lanes(a, RegWidth::W32, 0);
         let ns = self.b.ins().extractlane(lanes[0], 0);
         let f = runtime!(nanosleep);
-        relocations::call(&mut self.b, f, &[self.ctx, ns], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, ns], None);
     }
 
-    fn conditional_trap(&mut self, st: &Stmt<'_>) {
+    fn emit_conditional_trap(&mut self, st: &Stmt<'_>) {
         let bits = self.active_bits(st);
-        self.emit_in_cold_block(bits, |g| g.trap(crate::abi::TrapKind::Breakpoint));
+        self.emit_in_cold_block(bits, |g| g.emit_trap(crate::abi::TrapKind::Breakpoint));
     }
 
     /// `alloca`, `stacksave`, `stackrestore`: one stack for the warp, so that addresses of lanes
     /// have the stride of the largest request.
-    fn stack(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    fn emit_stack_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         match &*st.inst {
             Inst::Alloca { dst, size, align, .. } => {
                 let code = self.iconst64(i64::from((*align).max(16)));
-                for c in 0..CHUNKS {
-                    let v = self.operand(*size, Width::W64, c);
-                    self.store_lanes64(&v, Width::W64, 0, c);
+                for c in 0..CHUNKS_PER_WARP {
+                    let v = self.operand_lanes(*size, RegWidth::W64, c);
+                    self.store_lanes64(&v, RegWidth::W64, 0, c);
                 }
                 let active = self.active_bits(st);
-                let slot = self.scratch();
+                let slot = self.lane_array_slot();
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let over = relocations::call(
+                let over = relocations::call_target(
                     &mut self.b,
-                    RelocTarget::rust(super::slow_paths::alloca as *const () as usize),
+                    RelocTarget::rust_function_target(super::slow_paths::alloca_lanes as *const () as usize),
                     &[self.ctx, active, code, at],
                     Some(types::I32),
                 );
                 if let Some(o) = over {
-                    self.emit_in_cold_block(o, |g| g.trap(crate::abi::TrapKind::StackOverflow));
+                    self.emit_in_cold_block(o, |g| g.emit_trap(crate::abi::TrapKind::StackOverflow));
                 }
-                for c in 0..CHUNKS {
-                    let w = self.width(*dst);
+                for c in 0..CHUNKS_PER_WARP {
+                    let w = self.width_of_register(*dst);
                     let v = self.load_lanes64(3, c, w);
-                    self.write(*dst, c, v, None);
+                    self.write_lanes(*dst, c, v, None);
                 }
                 Ok(())
             }
             Inst::StackSave { dst, .. } => {
                 let v = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
-                for c in 0..CHUNKS {
-                    let w = self.width(*dst);
-                    let lanes = self.expand(&Parts::from_slice(&[v]), Width::W64, Class::Uniform, c);
-                    let lanes = ops::fit_source(&mut self.cx(), Shape::Chunk, &lanes, Width::W64, w);
-                    self.write(*dst, c, lanes, None);
+                for c in 0..CHUNKS_PER_WARP {
+                    let w = self.width_of_register(*dst);
+                    let lanes = self.expand_scalar(&LaneParts::from_slice(&[v]), RegWidth::W64, LaneClass::Uniform, c);
+                    let lanes = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &lanes, RegWidth::W64, w);
+                    self.write_lanes(*dst, c, lanes, None);
                 }
                 Ok(())
             }

@@ -7,7 +7,7 @@
 //! test. The requests belong to the code.
 #![allow(unsafe_code)]
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::host_state::HostState;
 use super::relocations::{self, RelocTarget};
 use super::scalar_spill::{self, StridedLanes};
@@ -15,7 +15,7 @@ use super::slow_paths::SlowPathEnv;
 use super::values::CHUNK_LANES;
 use crate::abi::WarpCtx;
 use crate::arch;
-use crate::jit::runtime::Lanes;
+use crate::jit::runtime::LaneValues;
 use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -108,15 +108,15 @@ pub(crate) const MASKED_REQUEST: u32 = 1 << 31;
 pub(crate) unsafe extern "C" fn serve_request(ctx: *mut WarpCtx, frame: *mut u8, number: u32) {
     // SAFETY: by contract; the host lives as long as the code.
     unsafe {
-        let host = HostState::of(ctx);
-        let Some(request) = host.request(number) else { return };
-        let values = frame.add(header::DUMMY as usize).cast::<u64>();
+        let host = HostState::of_warp(ctx);
+        let Some(request) = host.slow_path_request(number) else { return };
+        let values = frame.add(header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
         match request {
-            SlowPathRequest::Checks(list) => list.iter().for_each(|c| check(&host.env, ctx, values, c)),
+            SlowPathRequest::Checks(list) => list.iter().for_each(|c| check_lane_addresses(&host.env, ctx, values, c)),
             SlowPathRequest::ActiveLaneCopy(m) => copy_active_lanes(&host.env, ctx, values, m),
             SlowPathRequest::SpillScalars(pieces, counters) => {
                 scalar_spill::store_scalars_to_lanes(frame, pieces);
-                set_pcs(frame, *counters);
+                set_lane_pcs(frame, *counters);
             }
             SlowPathRequest::CheckStrides(pieces) => {
                 let good = scalar_spill::lanes_follow_strides(frame, pieces);
@@ -139,7 +139,7 @@ unsafe fn lane_mask_bits(at: *const u64, chunk: usize) -> u32 {
 
 /// # Safety
 /// As [`serve_request`].
-unsafe fn check(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *const u64, c: &AddressCheck) {
+unsafe fn check_lane_addresses(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *const u64, c: &AddressCheck) {
     // SAFETY: by contract.
     unsafe {
         let addresses = match c.addresses {
@@ -147,7 +147,7 @@ unsafe fn check(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *const u64, c: &Ad
                 strided_addresses(values.add(value).read().wrapping_add_signed(offset), stride)
             }
             LaneAddresses::PerLane { value, chunk } => {
-                let mut all: Lanes = [0; 32];
+                let mut all: LaneValues = [0; 32];
                 let list = &*values.add(value).cast::<[u64; CHUNK_LANES]>();
                 all[chunk * CHUNK_LANES..][..CHUNK_LANES].copy_from_slice(list);
                 all
@@ -164,7 +164,7 @@ unsafe fn check(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *const u64, c: &Ad
 }
 
 /// The addresses of lanes a stride apart.
-fn strided_addresses(first: u64, stride: i64) -> Lanes {
+fn strided_addresses(first: u64, stride: i64) -> LaneValues {
     std::array::from_fn(|l| first.wrapping_add_signed(stride.wrapping_mul(l as i64)))
 }
 
@@ -193,16 +193,18 @@ unsafe fn copy_active_lanes(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *mut u
 
 /// # Safety
 /// As [`serve_request`].
-unsafe fn set_pcs(frame: *mut u8, how: PcUpdate) {
+unsafe fn set_lane_pcs(frame: *mut u8, how: PcUpdate) {
     // SAFETY: the frame begins with the counters; the dummy area lies behind them.
-    let counters = unsafe { &mut *frame.add(header::PC as usize).cast::<[u32; 32]>() };
+    let counters = unsafe { &mut *frame.add(header::PC_OFFSET as usize).cast::<[u32; 32]>() };
     match how {
         PcUpdate::Unchanged => {}
         PcUpdate::All(to) => *counters = [to; 32],
         PcUpdate::ByStoredMask(one, other) => *counters = counters.map(|mask| if mask != 0 { one } else { other }),
         PcUpdate::ByLaneBits(one, other) => {
             // SAFETY: compiled code has stored the bits.
-            let bits = unsafe { frame.add(header::DUMMY as usize + 8 * LANE_BITS_INDEX).cast::<u32>().read() };
+            let bits = unsafe {
+                frame.add(header::INACTIVE_ACCESS_OFFSET as usize + 8 * LANE_BITS_INDEX).cast::<u32>().read()
+            };
             *counters = std::array::from_fn(|lane| if bits >> lane & 1 != 0 { one } else { other });
         }
     }
@@ -211,7 +213,7 @@ unsafe fn set_pcs(frame: *mut u8, how: PcUpdate) {
 impl FunctionEmitter<'_, '_> {
     /// Stores a value of an out-of-line stub.
     pub(crate) fn store_stub_value(&mut self, value: Value, number: usize) {
-        self.b.ins().store(trusted(), value, self.frame, header::DUMMY + 8 * number as i32);
+        self.b.ins().store(trusted_mem_flags(), value, self.frame, header::INACTIVE_ACCESS_OFFSET + 8 * number as i32);
     }
 
     /// Stores vectors from value `number` on.
@@ -228,9 +230,9 @@ impl FunctionEmitter<'_, '_> {
         requests.push(request);
         drop(requests);
         let number = self.iconst32(i64::from(number));
-        let stub = RelocTarget::rust(arch::save_registers_and_call as *const () as usize);
+        let stub = RelocTarget::rust_function_target(arch::save_registers_and_call as *const () as usize);
         let mut signature = Signature::new(CallConv::PreserveAll);
         signature.params = [types::I64, types::I64, types::I32].map(AbiParam::new).to_vec();
-        relocations::call_as(&mut self.b, stub, signature, &[self.ctx, self.frame, number]);
+        relocations::call_target_with_signature(&mut self.b, stub, signature, &[self.ctx, self.frame, number]);
     }
 }

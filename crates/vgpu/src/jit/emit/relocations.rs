@@ -27,7 +27,7 @@ pub(crate) enum RelocTarget {
     RuntimeCall(u32),
     /// A function of this program, by its number among [`symbols`].
     HostFunction(u32),
-    /// A function of this program that has no number, by its distance from [`anchor`]: code with such a link is of no
+    /// A function of this program that has no number, by its distance from [`rust_text_anchor`]: code with such a link is of no
     /// use to other programs.
     UnlistedHostFunction(u32),
     /// The first address of the device window.
@@ -60,35 +60,36 @@ pub(crate) use runtime;
 
 /// Where distances of functions are counted from.
 #[inline(never)]
-extern "C" fn anchor() {}
+extern "C" fn rust_text_anchor() {}
 
 impl RelocTarget {
     /// The link to a function of this program.
-    pub(crate) fn rust(address: usize) -> RelocTarget {
-        symbols::number(address).map_or_else(|| RelocTarget::local(address), RelocTarget::HostFunction)
+    pub(crate) fn rust_function_target(address: usize) -> RelocTarget {
+        symbols::function_number(address)
+            .map_or_else(|| RelocTarget::local_function_target(address), RelocTarget::HostFunction)
     }
 
     /// The distance between two functions of a program is the same wherever it is loaded, and less than 2 GiB.
-    fn local(address: usize) -> RelocTarget {
-        let distance = address.wrapping_sub(anchor as *const () as usize) as isize;
+    fn local_function_target(address: usize) -> RelocTarget {
+        let distance = address.wrapping_sub(rust_text_anchor as *const () as usize) as isize;
         let near = i32::try_from(distance).ok();
         assert!(near.is_some(), "a function {distance} bytes away is none of this program");
         RelocTarget::UnlistedHostFunction(near.unwrap_or(0) as u32)
     }
 
     /// The function of this program that a link leads to.
-    pub(crate) fn rust_function(self) -> Option<usize> {
+    pub(crate) fn rust_function_address(self) -> Option<usize> {
         match self {
-            RelocTarget::HostFunction(number) => symbols::address(number),
+            RelocTarget::HostFunction(number) => symbols::function_address(number),
             RelocTarget::UnlistedHostFunction(distance) => {
-                (anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
+                (rust_text_anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
             }
             _ => None,
         }
     }
 
-    /// The link as a number; [`RelocTarget::decode`] is the inverse.
-    pub(crate) fn encode(self) -> u64 {
+    /// The link as a number; [`RelocTarget::decode_target`] is the inverse.
+    pub(crate) fn encode_target(self) -> u64 {
         let (kind, what) = match self {
             RelocTarget::ImageFunction(n) => (0, n.into()),
             RelocTarget::ImageOffset(n) => (1, n.into()),
@@ -109,7 +110,7 @@ impl RelocTarget {
     }
 
     /// The link that a number stands for, if it is one.
-    pub(crate) fn decode(number: u64) -> Option<RelocTarget> {
+    pub(crate) fn decode_target(number: u64) -> Option<RelocTarget> {
         let (what, small) = (number >> 8, (number >> 8) as u32);
         let link = match number & 0xff {
             0 => RelocTarget::ImageFunction(small),
@@ -128,27 +129,27 @@ impl RelocTarget {
             13 => RelocTarget::UnlistedHostFunction(small),
             _ => return None,
         };
-        (link.encode() == number).then_some(link)
+        (link.encode_target() == number).then_some(link)
     }
 
-    fn name(self) -> UserExternalName {
-        let number = self.encode();
+    fn external_name(self) -> UserExternalName {
+        let number = self.encode_target();
         UserExternalName { namespace: number as u32, index: (number >> 32) as u32 }
     }
 
     /// The link that a function being compiled names so.
     pub(crate) fn from_name(name: &UserExternalName) -> Option<RelocTarget> {
-        RelocTarget::decode(u64::from(name.namespace) | u64::from(name.index) << 32)
+        RelocTarget::decode_target(u64::from(name.namespace) | u64::from(name.index) << 32)
     }
 }
 
 /// The reference of the function being compiled to `link`; `signature` makes that of a function.
-fn reference(
+fn function_reference(
     b: &mut FunctionBuilder<'_>,
     link: RelocTarget,
     signature: impl FnOnce(&mut FunctionBuilder<'_>) -> Signature,
 ) -> ir::FuncRef {
-    let name = ir::ExternalName::user(b.func.declare_imported_user_function(link.name()));
+    let name = ir::ExternalName::user(b.func.declare_imported_user_function(link.external_name()));
     if let Some((known, _)) = b.func.dfg.ext_funcs.iter().find(|(_, data)| data.name == name) {
         return known;
     }
@@ -160,22 +161,32 @@ fn reference(
 }
 
 /// The address that a link stands for.
-pub(crate) fn address(b: &mut FunctionBuilder<'_>, link: RelocTarget) -> Value {
-    let target = reference(b, link, |b| Signature::new(b.func.signature.call_conv));
+pub(crate) fn target_address(b: &mut FunctionBuilder<'_>, link: RelocTarget) -> Value {
+    let target = function_reference(b, link, |b| Signature::new(b.func.signature.call_conv));
     b.ins().func_addr(types::I64, target)
 }
 
 /// Calls the function that a link stands for, with the C calling convention.
-pub(crate) fn call(b: &mut FunctionBuilder<'_>, link: RelocTarget, args: &[Value], ret: Option<Type>) -> Option<Value> {
+pub(crate) fn call_target(
+    b: &mut FunctionBuilder<'_>,
+    link: RelocTarget,
+    args: &[Value],
+    ret: Option<Type>,
+) -> Option<Value> {
     // Compiled functions are `extern "C"` themselves, so a Rust function has their convention.
-    let target = reference(b, link, |b| host_signature(b, args, ret));
+    let target = function_reference(b, link, |b| host_signature(b, args, ret));
     let call = b.ins().call(target, args);
     ret.map(|_| b.inst_results(call)[0])
 }
 
 /// Calls the function that a link stands for and whose signature is `signature`.
-pub(crate) fn call_as(b: &mut FunctionBuilder<'_>, link: RelocTarget, signature: Signature, args: &[Value]) {
-    let target = reference(b, link, |_| signature);
+pub(crate) fn call_target_with_signature(
+    b: &mut FunctionBuilder<'_>,
+    link: RelocTarget,
+    signature: Signature,
+    args: &[Value],
+) {
+    let target = function_reference(b, link, |_| signature);
     b.ins().call(target, args);
 }
 
@@ -209,13 +220,13 @@ pub(crate) struct RelocResolver<'a> {
 
 impl RelocResolver<'_> {
     /// The address for a link that leads out of the image; `None` where there is no such thing.
-    pub(crate) fn address(&self, link: RelocTarget) -> Option<usize> {
+    pub(crate) fn resolve_address(&self, link: RelocTarget) -> Option<usize> {
         let check = &self.env.instrument;
         match link {
             RelocTarget::ImageFunction(_) | RelocTarget::ImageOffset(_) => None,
             RelocTarget::OuterFunction(f) => self.outer?.get(&FuncId(f)).copied(),
             RelocTarget::RuntimeCall(offset) => runtime_function(&self.env.runtime, offset as usize),
-            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) => link.rust_function(),
+            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) => link.rust_function_address(),
             RelocTarget::WindowBase => Some(self.env.window.base as usize),
             RelocTarget::ShadowBase => check.memory.map(|states| states.base as usize),
             RelocTarget::RaceAccess => check.race.map(|race| race.access as usize),
@@ -252,8 +263,8 @@ mod tests {
             RelocTarget::ImageOffset(u32::MAX),
             RelocTarget::OuterFunction(3),
             runtime!(matrix),
-            RelocTarget::rust(anchor as *const () as usize),
-            RelocTarget::rust(super::super::slow_paths::barrier as *const () as usize),
+            RelocTarget::rust_function_target(rust_text_anchor as *const () as usize),
+            RelocTarget::rust_function_target(super::super::slow_paths::resolve_parked_barriers as *const () as usize),
             RelocTarget::WindowBase,
             RelocTarget::ShadowBase,
             RelocTarget::RaceAccess,
@@ -264,17 +275,17 @@ mod tests {
             RelocTarget::MatrixTransfer(5),
         ];
         for link in links {
-            assert_eq!(RelocTarget::decode(link.encode()), Some(link));
-            assert_eq!(RelocTarget::from_name(&link.name()), Some(link));
+            assert_eq!(RelocTarget::decode_target(link.encode_target()), Some(link));
+            assert_eq!(RelocTarget::from_name(&link.external_name()), Some(link));
         }
-        assert_eq!(RelocTarget::decode(200), None);
+        assert_eq!(RelocTarget::decode_target(200), None);
         assert_eq!(
-            RelocTarget::decode(RelocTarget::WindowBase.encode() | 1 << 8),
+            RelocTarget::decode_target(RelocTarget::WindowBase.encode_target() | 1 << 8),
             None,
             "a link without a number has none"
         );
         assert_eq!(
-            RelocTarget::decode(RelocTarget::ImageFunction(0).encode() | 1 << 50),
+            RelocTarget::decode_target(RelocTarget::ImageFunction(0).encode_target() | 1 << 50),
             None,
             "a number is too large"
         );
@@ -282,10 +293,13 @@ mod tests {
 
     #[test]
     fn functions_of_the_program_are_found_again() {
-        let known = super::super::slow_paths::barrier as *const () as usize;
+        let known = super::super::slow_paths::resolve_parked_barriers as *const () as usize;
         let unknown = runtime_function as *const () as usize;
-        assert!(matches!(RelocTarget::rust(known), RelocTarget::HostFunction(_)));
-        assert!(matches!(RelocTarget::rust(unknown), RelocTarget::UnlistedHostFunction(_)));
-        assert_eq!([known, unknown].map(|f| RelocTarget::rust(f).rust_function()), [Some(known), Some(unknown)]);
+        assert!(matches!(RelocTarget::rust_function_target(known), RelocTarget::HostFunction(_)));
+        assert!(matches!(RelocTarget::rust_function_target(unknown), RelocTarget::UnlistedHostFunction(_)));
+        assert_eq!(
+            [known, unknown].map(|f| RelocTarget::rust_function_target(f).rust_function_address()),
+            [Some(known), Some(unknown)]
+        );
     }
 }

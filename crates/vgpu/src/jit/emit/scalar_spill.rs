@@ -4,11 +4,11 @@
 //! These places rarely run, so all registers of a place share one call ([`super::out_of_line`]).
 #![allow(unsafe_code)]
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::out_of_line::{MAX_STUB_VALUES, PcUpdate, SlowPathRequest};
-use super::values::{CHUNK_LANES, CHUNKS, Parts, Width};
+use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, LaneParts, RegWidth};
 use crate::abi::WARP_LANES;
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::classes::LaneClass;
 use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::Reg;
@@ -31,7 +31,7 @@ pub(crate) struct StridedLanes {
 pub(crate) unsafe fn store_scalars_to_lanes(frame: *mut u8, pieces: &[StridedLanes]) {
     // SAFETY: by contract; the slots of registers are aligned.
     unsafe {
-        let values = frame.add(header::DUMMY as usize).cast::<u64>();
+        let values = frame.add(header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
         for (i, p) in pieces.iter().enumerate() {
             let (first, to) = (values.add(i).read(), frame.offset(p.slot as isize));
             if p.is_64_bit {
@@ -71,13 +71,13 @@ pub(crate) unsafe fn lanes_follow_strides(frame: *mut u8, pieces: &[StridedLanes
 impl FunctionEmitter<'_, '_> {
     /// The pieces of a register that is not varying, one for each part of its scalar.
     fn strided_lanes(&self, r: Reg) -> Vec<StridedLanes> {
-        let (w, class) = (self.width(r), self.plan.classes.get(r));
+        let (w, class) = (self.width_of_register(r), self.plan.classes.class_of(r));
         let Some(slot) = self.plan.slots[r.index()] else { return vec![] };
-        let wide = matches!(w, Width::W64 | Width::W128);
-        let stride = class.stride().unwrap_or(0);
+        let wide = matches!(w, RegWidth::W64 | RegWidth::W128);
+        let stride = class.lane_stride().unwrap_or(0);
         let bytes = if wide { 8 } else { 4 };
         match (class, w) {
-            (Class::Chunked(_), _) => (0..CHUNKS)
+            (LaneClass::Chunked(_), _) => (0..CHUNKS_PER_WARP)
                 .map(|c| StridedLanes {
                     slot: slot + (c * CHUNK_LANES) as i32 * bytes,
                     lanes: CHUNK_LANES as u32,
@@ -85,7 +85,7 @@ impl FunctionEmitter<'_, '_> {
                     is_64_bit: wide,
                 })
                 .collect(),
-            (_, Width::W128) => [slot, slot + 8 * WARP_LANES as i32]
+            (_, RegWidth::W128) => [slot, slot + 8 * WARP_LANES as i32]
                 .map(|slot| StridedLanes { slot, lanes: WARP_LANES as u32, stride, is_64_bit: wide })
                 .to_vec(),
             _ => vec![StridedLanes { slot, lanes: WARP_LANES as u32, stride, is_64_bit: wide }],
@@ -93,7 +93,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Writes scalars to their lanes in the frame, and sets the lanes' program counters.
-    pub(crate) fn spill_scalars(&mut self, values: &[(Reg, Parts)], counters: PcUpdate) {
+    pub(crate) fn spill_scalars(&mut self, values: &[(Reg, LaneParts)], counters: PcUpdate) {
         let all: Vec<(StridedLanes, Value)> =
             values.iter().flat_map(|(r, parts)| self.strided_lanes(*r).into_iter().zip(parts.clone())).collect();
         if all.is_empty() && counters == PcUpdate::Unchanged {
@@ -121,25 +121,25 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Reads the scalars of registers from the frame; the condition says whether all lanes fit them.
-    pub(crate) fn reload_scalars(&mut self, registers: &[Reg]) -> (Vec<Parts>, Option<Value>) {
+    pub(crate) fn reload_scalars(&mut self, registers: &[Reg]) -> (Vec<LaneParts>, Option<Value>) {
         let pieces: Vec<Vec<StridedLanes>> = registers.iter().map(|&r| self.strided_lanes(r)).collect();
         let values = registers.iter().zip(&pieces).map(|(&r, list)| self.first_lanes(r, list)).collect();
         let flat: Vec<StridedLanes> = pieces.into_iter().flatten().collect();
         let mut good: Option<Value> = None;
         for group in flat.chunks(MAX_STUB_VALUES) {
             self.emit_slow_path_call(SlowPathRequest::CheckStrides(group.to_vec()));
-            let here = self.b.ins().load(types::I32, trusted(), self.frame, header::DUMMY);
+            let here = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::INACTIVE_ACCESS_OFFSET);
             good = Some(good.map_or(here, |g| self.b.ins().band(g, here)));
         }
         (values, good)
     }
 
-    fn first_lanes(&mut self, r: Reg, pieces: &[StridedLanes]) -> Parts {
-        let is_predicate = self.width(r) == Width::Pred;
+    fn first_lanes(&mut self, r: Reg, pieces: &[StridedLanes]) -> LaneParts {
+        let is_predicate = self.width_of_register(r) == RegWidth::Pred;
         (pieces.iter())
             .map(|p| {
                 let ty = if p.is_64_bit { types::I64 } else { types::I32 };
-                let v = self.b.ins().load(ty, trusted(), self.frame, p.slot);
+                let v = self.b.ins().load(ty, trusted_mem_flags(), self.frame, p.slot);
                 if is_predicate { self.b.ins().icmp_imm_s(IntCC::NotEqual, v, 0) } else { v }
             })
             .collect()

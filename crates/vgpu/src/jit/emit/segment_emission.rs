@@ -6,22 +6,22 @@
 
 use super::emitter::{CommonSubexpressions, FunctionEmitter, ScalarResults};
 use super::ops;
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::{Stmt, stmt_uses};
-use crate::jit::simt::classes::{Class, Exec};
+use crate::jit::simt::classes::{ExecMode, LaneClass};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
     /// Emits a segment of converged code in pieces that end before the statements `ends`.
-    pub(crate) fn segment(&mut self, stmts: &[Stmt<'a>], ends: &[usize]) -> Result<(), JitError> {
+    pub(crate) fn emit_segment(&mut self, stmts: &[Stmt<'a>], ends: &[usize]) -> Result<(), JitError> {
         self.begin_segment(stmts);
         if self.emit_scalars(stmts)? {
             let mut from = 0;
             for &to in ends {
-                for chunk in 0..CHUNKS {
+                for chunk in 0..CHUNKS_PER_WARP {
                     if ends.len() == 1 {
                         self.chunk_values.clear();
                     }
@@ -37,7 +37,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     /// Emits a segment of masked code; the last one of a block writes registers back to the frame.
     pub(crate) fn masked_segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
         self.begin_segment(stmts);
-        for chunk in 0..CHUNKS {
+        for chunk in 0..CHUNKS_PER_WARP {
             self.chunk_values.clear();
             self.emit_chunk(stmts, 0..stmts.len(), chunk)?;
             if last {
@@ -76,7 +76,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 known = self.sunk_uniforms.contains(&r) && self.chunk_values.iter().any(|(x, _)| *x == r);
             }
             if !known {
-                self.lanes_of(st, chunk)?;
+                self.lane_code(st, chunk)?;
             }
         }
         Ok(())
@@ -88,23 +88,30 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         let Inst::Ld { dsts, space, .. } = &*stmts[k].inst else { return false };
         let [Some(r)] = dsts[..] else { return false };
         let plan = self.plan;
-        if stmts[k].guard.is_some() || *space == Space::Param || matches!(self.width(r), Width::W128 | Width::Pred) {
+        if stmts[k].guard.is_some()
+            || *space == Space::Param
+            || matches!(self.width_of_register(r), RegWidth::W128 | RegWidth::Pred)
+        {
             return false;
         }
         let block = &plan.body.blocks[self.block];
         let in_term = match &block.term {
-            crate::jit::simt::body::Term::Branch { guard, .. }
-            | crate::jit::simt::body::Term::UniformAny { guard, .. }
-            | crate::jit::simt::body::Term::PredicatedSplit { guard, .. } => guard.reg == r,
-            crate::jit::simt::body::Term::Table { index, .. } => *index == r,
+            crate::jit::simt::body::Terminator::Branch { guard, .. }
+            | crate::jit::simt::body::Terminator::UniformAny { guard, .. }
+            | crate::jit::simt::body::Terminator::PredicatedSplit { guard, .. } => guard.reg == r,
+            crate::jit::simt::body::Terminator::Table { index, .. } => *index == r,
             _ => false,
         };
         // A branch that its first and last lane decide compares with a scalar.
         let in_ends = self.branch_endpoints.is_some_and(|e| [e.affine, e.bound].contains(&Operand::Reg(r)));
-        if in_term || in_ends || self.class(r) != Class::Uniform || plan.live_out(self.block).contains(r.index()) {
+        if in_term
+            || in_ends
+            || self.class_of_register(r) != LaneClass::Uniform
+            || plan.live_out(self.block).contains(r.index())
+        {
             return false;
         }
-        let carry = plan.body.carry();
+        let carry = plan.body.carry_flag();
         let (mut inside, mut total, mut defs, mut good) = (0, 0, 0, true);
         for st in &block.stmts {
             stmt_uses(st, carry, &mut |x| total += usize::from(x == r));
@@ -116,7 +123,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             inside += uses;
             let is_address =
                 matches!(&*st.inst, Inst::Ld { addr, .. } | Inst::St { addr, .. } if addr.base == AddrBase::Reg(r));
-            good &= uses == 0 || (plan.classes.exec(st) == Exec::Lanes && !is_address);
+            good &= uses == 0 || (plan.classes.exec_mode(st) == ExecMode::Lanes && !is_address);
         }
         good && defs == 1 && inside == total
     }
@@ -124,38 +131,38 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     /// Emits the scalar statements of a segment; says whether anything is left for the lanes.
     fn emit_scalars(&mut self, stmts: &[Stmt<'a>]) -> Result<bool, JitError> {
         let mut lanes = false;
-        let carry = self.plan.body.carry();
+        let carry = self.plan.body.carry_flag();
         let mut pending = vec![];
         for (k, st) in stmts.iter().enumerate() {
             self.current = k;
             self.statement = st.index;
-            self.set_site(crate::jit::simt::sites::WARP);
-            let exec = self.plan.classes.exec(st);
-            if exec == Exec::Lanes || self.should_sink(stmts, k) {
+            self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+            let exec = self.plan.classes.exec_mode(st);
+            if exec == ExecMode::Lanes || self.should_sink(stmts, k) {
                 lanes = true;
                 let mut regs: SmallVec<[Reg; 4]> = smallvec![];
                 stmt_uses(st, carry, &mut |r| regs.push(r));
                 for r in regs {
-                    if self.class(r).is_scalar() && !self.sunk_uniforms.contains(&r) {
-                        let p = self.scalar_now(r);
+                    if self.class_of_register(r).is_scalar() && !self.sunk_uniforms.contains(&r) {
+                        let p = self.current_scalar(r);
                         self.scalar_results[k].scalars.push((r, p));
                     }
                 }
-                if exec != Exec::Lanes {
+                if exec != ExecMode::Lanes {
                     crate::jit::simt::operands::for_each_def(&st.inst, &mut |r| self.sunk_uniforms.push(r));
                 }
                 continue;
             }
-            if let Some(check) = crate::jit::simt::stride_checks::check(&self.plan.classes, st) {
-                pending.push(self.failed_check(check));
+            if let Some(check) = crate::jit::simt::stride_checks::stride_check(&self.plan.classes, st) {
+                pending.push(self.failed_stride_check(check));
             }
             if !ops::is_pure(&st.inst) {
-                self.flush_checks(&mut pending);
+                self.branch_if_checks_failed(&mut pending);
             }
             self.scalar_results[k].done = true;
-            let class = exec.class();
+            let class = exec.result_lane_class();
             for (r, parts) in self.chunked_statement(st, exec)? {
-                if self.class(r).is_scalar() {
+                if self.class_of_register(r).is_scalar() {
                     self.write_scalar(r, &parts, class);
                 } else {
                     lanes = true;
@@ -163,18 +170,18 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 }
             }
         }
-        self.flush_checks(&mut pending);
+        self.branch_if_checks_failed(&mut pending);
         self.prepare_addresses(stmts)?;
         Ok(lanes)
     }
 
     /// A statement computed once, or once per chunk.
-    fn chunked_statement(&mut self, st: &Stmt<'_>, exec: Exec) -> Result<Vec<(Reg, Parts)>, JitError> {
-        if !matches!(exec, Exec::Chunked(_)) {
+    fn chunked_statement(&mut self, st: &Stmt<'_>, exec: ExecMode) -> Result<Vec<(Reg, LaneParts)>, JitError> {
+        if !matches!(exec, ExecMode::Chunked(_)) {
             return self.scalar_statement(st);
         }
-        let mut all: Vec<(Reg, Parts)> = vec![];
-        for chunk in 0..CHUNKS {
+        let mut all: Vec<(Reg, LaneParts)> = vec![];
+        for chunk in 0..CHUNKS_PER_WARP {
             self.current_chunk = Some(chunk);
             let results = self.scalar_statement(st);
             self.current_chunk = None;
@@ -190,88 +197,96 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A statement computed once; gives the values of its destinations in their own widths.
-    fn scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+    fn scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
         if ops::is_pure(&st.inst) {
             let mut srcs = vec![];
-            for (o, w) in ops::sources(&st.inst) {
+            for (o, w) in ops::source_operands(&st.inst) {
                 srcs.push(self.scalar_operand(o, w));
             }
-            let carry = self.plan.body.carry();
+            let carry = self.plan.body.carry_flag();
             if ops::reads_carry(&st.inst) {
-                srcs.push(self.scalar_now(carry));
+                srcs.push(self.current_scalar(carry));
             }
-            let results = self.lower(Shape::Scalar, &st.inst, &srcs)?;
+            let results = self.lower_pure(EmitShape::Scalar, &st.inst, &srcs)?;
             self.note_address_base(st, &results);
             return Ok(results);
         }
-        self.scalar_misc(st)
+        self.special_uniform(st)
     }
 
     /// Remembers of a sum just computed which pointer it is near.
-    fn note_address_base(&mut self, st: &Stmt<'_>, results: &[(Reg, Parts)]) {
+    fn note_address_base(&mut self, st: &Stmt<'_>, results: &[(Reg, LaneParts)]) {
         let stmts = &self.plan.body.blocks[self.block].stmts;
         let distance = (std::ptr::from_ref(st) as usize).wrapping_sub(stmts.as_ptr() as usize);
         let at = distance / size_of::<Stmt<'_>>();
         if !stmts.get(at).is_some_and(|x| std::ptr::eq(x, st)) {
             return;
         }
-        let (Some((pointer, bound)), [(_, sum)]) = (self.bounds.root((self.block, at)), results) else { return };
-        let near = self.scalar_operand(pointer, Width::W64)[0];
-        let (root, bound) = self.address_bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.plus(bound)));
+        let (Some((pointer, bound)), [(_, sum)]) = (self.bounds.unbounded_addend((self.block, at)), results) else {
+            return;
+        };
+        let near = self.scalar_operand(pointer, RegWidth::W64)[0];
+        let (root, bound) =
+            self.address_bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.plus_bound(bound)));
         self.address_bases.insert(sum[0], (root, bound));
     }
 
     /// Lowers a pure instruction and fits its results to the registers.
-    pub(crate) fn lower(&mut self, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Result<Vec<(Reg, Parts)>, JitError> {
-        let mut out = match ops::lower(&mut self.cx(), shape, inst, srcs) {
+    pub(crate) fn lower_pure(
+        &mut self,
+        shape: EmitShape,
+        inst: &Inst,
+        srcs: &[LaneParts],
+    ) -> Result<Vec<(Reg, LaneParts)>, JitError> {
+        let mut out = match ops::lower_inst(&mut self.op_ctx(), shape, inst, srcs) {
             Ok(o) => o,
-            Err(e) => return Err(self.error(e.to_string())),
+            Err(e) => return Err(self.statement_error(e.to_string())),
         };
         let mut results = vec![];
         if ops::writes_carry(inst)
             && let Some(cc) = out.pop()
         {
-            results.push((self.plan.body.carry(), cc));
+            results.push((self.plan.body.carry_flag(), cc));
         }
-        for ((r, w), parts) in ops::dests(inst).into_iter().zip(out) {
-            let to = self.width(r);
-            let parts = ops::fit_result(&mut self.cx(), shape, inst, &parts, w, to);
+        for ((r, w), parts) in ops::dest_registers(inst).into_iter().zip(out) {
+            let to = self.width_of_register(r);
+            let parts = ops::extend_result(&mut self.op_ctx(), shape, inst, &parts, w, to);
             results.push((r, parts));
         }
         Ok(results)
     }
 
     /// A statement for the lanes of one chunk.
-    fn lanes_of(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+    fn lane_code(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
         if self.is_deferred(st) {
             return Ok(());
         }
         self.statement = st.index;
-        self.set_site(crate::jit::simt::sites::chunk(chunk));
+        self.set_site(crate::jit::simt::sites::chunk_code(chunk));
         if self.scalar_results[self.current].done {
             let results = self.scalar_results[self.current].results.clone();
             for (r, parts, class) in results {
-                let w = self.width(r);
-                let lanes = self.expand(&parts, w, class, chunk);
-                self.write(r, chunk, lanes, None);
+                let w = self.width_of_register(r);
+                let lanes = self.expand_scalar(&parts, w, class, chunk);
+                self.write_lanes(r, chunk, lanes, None);
             }
             return Ok(());
         }
         if !ops::is_pure(&st.inst) {
-            return self.lanes_misc(st, chunk);
+            return self.special_varying_lanes(st, chunk);
         }
         let mut srcs = vec![];
-        for (o, w) in ops::sources(&st.inst) {
-            srcs.push(self.operand(o, w, chunk));
+        for (o, w) in ops::source_operands(&st.inst) {
+            srcs.push(self.operand_lanes(o, w, chunk));
         }
         if ops::reads_carry(&st.inst) {
-            let carry = self.plan.body.carry();
-            srcs.push(self.read(carry, chunk));
+            let carry = self.plan.body.carry_flag();
+            srcs.push(self.read_lanes(carry, chunk));
         }
-        let results = self.lower(Shape::Chunk, &st.inst, &srcs)?;
+        let results = self.lower_pure(EmitShape::Chunk, &st.inst, &srcs)?;
         let guard = self.blend_mask(st, chunk);
         for (r, parts) in results {
-            self.write(r, chunk, parts, guard.as_ref());
+            self.write_lanes(r, chunk, parts, guard.as_ref());
         }
         Ok(())
     }
@@ -283,7 +298,12 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Splits the statements of a block into segments; `true` marks an ordering point.
-    pub(crate) fn segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
-        crate::jit::simt::segments::split(&self.plan.classes, self.plan.body.carry(), stmts, self.is_masked())
+    pub(crate) fn split_into_segments(&self, stmts: &[Stmt<'a>]) -> Vec<(usize, usize, bool)> {
+        crate::jit::simt::segments::split_into_segments(
+            &self.plan.classes,
+            self.plan.body.carry_flag(),
+            stmts,
+            self.is_masked(),
+        )
     }
 }

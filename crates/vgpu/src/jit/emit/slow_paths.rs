@@ -4,11 +4,11 @@
 
 use super::host_state::HostState;
 use crate::abi::{TrapKind, WarpCtx};
-use crate::jit::runtime::{Lanes, RuntimeCalls};
-use crate::jit::{Instrument, Window};
-use crate::softmath::Mode;
+use crate::jit::runtime::{LaneValues, RuntimeCalls};
+use crate::jit::{Instrument, WindowAddress};
+use crate::softmath::FloatMode;
 use crate::softmath::arith::{self, FloatOp};
-use crate::softmath::float::Format;
+use crate::softmath::float::FloatFormat;
 use rtcg_ptx::ast::{AtomOp, Type};
 
 /// What the slow paths need; lives as long as the compiled code.
@@ -16,7 +16,7 @@ use rtcg_ptx::ast::{AtomOp, Type};
 pub(crate) struct SlowPathEnv {
     pub(crate) runtime: RuntimeCalls,
     pub(crate) instrument: Instrument,
-    pub(crate) window: Window,
+    pub(crate) window: WindowAddress,
 }
 
 impl SlowPathEnv {
@@ -35,7 +35,7 @@ impl SlowPathEnv {
         mask: u32,
         site: u32,
         bytes: u32,
-        addresses: &Lanes,
+        addresses: &LaneValues,
     ) {
         let active = |lane: &usize| mask >> lane & 1 != 0;
         let align = u64::from(bytes.next_power_of_two() - 1);
@@ -60,7 +60,7 @@ impl SlowPathEnv {
         mask: u32,
         site: u32,
         info: u32,
-        addresses: &Lanes,
+        addresses: &LaneValues,
     ) {
         // SAFETY: by contract.
         unsafe {
@@ -99,10 +99,10 @@ pub(crate) fn redux_code(op: AtomOp, ty: Type, abs: bool, nan: bool) -> u32 {
 /// Value and member mask of each lane in, result and flag out.
 #[repr(C)]
 pub(crate) struct LaneGroupArgs {
-    value: Lanes,
-    members: Lanes,
-    result: Lanes,
-    flag: Lanes,
+    value: LaneValues,
+    members: LaneValues,
+    result: LaneValues,
+    flag: LaneValues,
 }
 
 /// `match` and `redux` over the active lanes.
@@ -147,10 +147,14 @@ pub(crate) unsafe extern "C" fn match_or_redux(code: u32, active: u32, lanes: *m
 /// `redux.sync.{min,max}{.abs}{.NaN}.f32`
 fn redux_float_lanes(code: u32, values: impl Iterator<Item = u64>) -> u64 {
     let op = if code & 15 == 1 { FloatOp::Min } else { FloatOp::Max };
-    let mode = Mode { nan: code & REDUX_NAN != 0, ..Mode::default() };
+    let mode = FloatMode { nan: code & REDUX_NAN != 0, ..FloatMode::default() };
     let magnitude = |v: u64| if code & REDUX_ABS != 0 { v & 0x7fff_ffff } else { v };
-    let single = |v| arith::execute(op, Format::F32, mode, v, v, 0);
-    values.map(magnitude).map(single).reduce(|a, b| arith::execute(op, Format::F32, mode, a, b, 0)).unwrap_or(0)
+    let single = |v| arith::execute_float_op(op, FloatFormat::F32, mode, v, v, 0);
+    values
+        .map(magnitude)
+        .map(single)
+        .reduce(|a, b| arith::execute_float_op(op, FloatFormat::F32, mode, a, b, 0))
+        .unwrap_or(0)
 }
 
 /// Gives each active lane `value` bytes of the warp's local memory (the same amount to all).
@@ -159,7 +163,12 @@ fn redux_float_lanes(code: u32, values: impl Iterator<Item = u64>) -> u64 {
 /// # Safety
 /// Called by compiled code with its own context and scratch memory.
 #[inline(never)]
-pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u64, lanes: *mut LaneGroupArgs) -> u32 {
+pub(crate) unsafe extern "C" fn alloca_lanes(
+    ctx: *mut WarpCtx,
+    active: u32,
+    align: u64,
+    lanes: *mut LaneGroupArgs,
+) -> u32 {
     // SAFETY: by contract.
     let (ctx, lanes) = unsafe { (&mut *ctx, &mut *lanes) };
     let most = (0..32).filter(|l| active >> l & 1 != 0).map(|l| lanes.value[l]).max().unwrap_or(0);
@@ -173,7 +182,7 @@ pub(crate) unsafe extern "C" fn alloca(ctx: *mut WarpCtx, active: u32, align: u6
         lanes.flag[lane] = start + lane as u64 * pitch;
     }
     // Its end is not followed: `stackrestore` may give it back in pieces.
-    crate::check::shadow::allocated(start as usize, (end - start) as usize, true);
+    crate::check::shadow::note_allocated(start as usize, (end - start) as usize, true);
     ctx.local_sp = ctx.local_sp.wrapping_add((end - ctx.local_sp as u64) as usize);
     0
 }
@@ -194,18 +203,19 @@ pub(crate) struct FrameHeader {
     outer: *mut FrameHeader,
 }
 
-const _: () = assert!(std::mem::offset_of!(FrameHeader, outer) == crate::jit::simt::plan::header::OUTER as usize);
+const _: () =
+    assert!(std::mem::offset_of!(FrameHeader, outer) == crate::jit::simt::plan::header::CALLER_FRAME_OFFSET as usize);
 
 impl FrameHeader {
     /// Lanes parked at barrier `id`.
     fn parked_at(&self, id: u32) -> impl Iterator<Item = usize> + use<'_> {
         let park = crate::jit::simt::plan::pc::PARK_BAR as u32;
-        let done = crate::jit::simt::plan::pc::DONE as u32;
+        let done = crate::jit::simt::plan::pc::PC_DONE as u32;
         (0..32).filter(move |&l| self.pc[l] >= park && self.pc[l] != done && self.bar_id[l] == id)
     }
 
     /// Lets lanes go on behind their barrier.
-    fn release(&mut self, lanes: &[usize], result: u32) {
+    fn release_lanes(&mut self, lanes: &[usize], result: u32) {
         for &lane in lanes {
             self.bar_result[lane] = result;
             self.pc[lane] -= crate::jit::simt::plan::pc::PARK_BAR as u32;
@@ -245,11 +255,12 @@ pub(crate) unsafe extern "C" fn pick_random_group(
     let late = crate::jit::simt::plan::pc::BEFORE_BLOCK_WAIT as u32;
     // SAFETY: by contract; nobody else uses the frame, not even while the warp is suspended.
     let (pc, spins, allowed) = unsafe {
-        let allowed = frame.cast::<u8>().add(crate::jit::simt::plan::header::ALLOWED as usize).cast::<[u32; 32]>();
+        let allowed =
+            frame.cast::<u8>().add(crate::jit::simt::plan::header::ALLOWED_LANES_OFFSET as usize).cast::<[u32; 32]>();
         ((*frame).pc, (*frame).spins, &mut *allowed)
     };
     // SAFETY: as above.
-    let r = unsafe { HostState::of(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
+    let r = unsafe { HostState::of_warp(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
     let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
     // SAFETY: blocks are numbers within the table.
     let is_call = |pc: u32| unsafe { *calls.add((pc & !late) as usize) != 0 };
@@ -277,9 +288,9 @@ pub(crate) unsafe extern "C" fn pick_random_group(
 /// # Safety
 /// Called by compiled code with its own context and frame.
 #[inline(never)]
-pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHeader) {
+pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame: *mut FrameHeader) {
     let park = crate::jit::simt::plan::pc::PARK_BAR as u32;
-    let done = crate::jit::simt::plan::pc::DONE as u32;
+    let done = crate::jit::simt::plan::pc::PC_DONE as u32;
     // SAFETY: by contract.
     let f = unsafe { &mut *frame };
     let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;
@@ -302,20 +313,20 @@ pub(crate) unsafe extern "C" fn barrier(ctx: *mut WarpCtx, frame: *mut FrameHead
     }
     let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
     // SAFETY: compiled code passes its own context.
-    let env = unsafe { &HostState::of(ctx).env };
+    let env = unsafe { &HostState::of_warp(ctx).env };
     if let Some(diverged) = env.instrument.diverged.filter(|_| !elsewhere.is_empty()) {
         // SAFETY: compiled code passes its own context.
         unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
     }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
     let result = unsafe { (env.runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
-    f.release(&group, result);
+    f.release_lanes(&group, result);
     // SAFETY: as above; the frames are not those of this function, and no reference to them is left.
     let mut next = unsafe { (*ctx).outer_frames.cast::<FrameHeader>() };
     // SAFETY: as above.
     while let Some(o) = unsafe { next.as_mut() } {
         let lanes: Vec<usize> = o.parked_at(id).collect();
-        o.release(&lanes, result);
+        o.release_lanes(&lanes, result);
         next = o.outer;
     }
 }

@@ -1,45 +1,47 @@
 //! Special registers, address conversions and the other instructions that are neither plain
 //! arithmetic nor ordinary memory accesses.
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::relocations::{self, runtime};
-use super::values::{Parts, Shape, Width};
+use super::values::{EmitShape, LaneParts, RegWidth};
 use crate::abi::{TidTable, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::classes::LaneClass;
 use crate::jit::simt::plan::header;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
 use std::mem::offset_of;
 
-fn dim(d: Dim) -> usize {
+fn dim_index(d: Dim3Component) -> usize {
     match d {
-        Dim::X => 0,
-        Dim::Y => 1,
-        Dim::Z => 2,
-        Dim::W => 3,
+        Dim3Component::X => 0,
+        Dim3Component::Y => 1,
+        Dim3Component::Z => 2,
+        Dim3Component::W => 3,
     }
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// A special register that is uniform, or lane 0's value of an affine one, at width `w`.
-    pub(crate) fn special_scalar(&mut self, s: SpecialReg, w: Width) -> Parts {
+    pub(crate) fn special_scalar(&mut self, s: SpecialReg, w: RegWidth) -> LaneParts {
         use SpecialReg::*;
         let word = |g: &mut Self, offset: usize| g.ctx_field(types::I32, offset);
         let v = match s {
-            Ntid(Dim::W) | Nctaid(Dim::W) | Tid(Dim::W) | Ctaid(Dim::W) => self.iconst32(0),
+            Ntid(Dim3Component::W) | Nctaid(Dim3Component::W) | Tid(Dim3Component::W) | Ctaid(Dim3Component::W) => {
+                self.iconst32(0)
+            }
             Tid(d) => {
                 let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
-                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
+                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim_index(d)];
                 let at = at + self.current_chunk.unwrap_or(0) * 32;
-                self.b.ins().load(types::I32, trusted(), table, at as i32)
+                self.b.ins().load(types::I32, trusted_mem_flags(), table, at as i32)
             }
-            Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim(d)),
-            Ctaid(d) | ClusterId(d) => word(self, offset_of!(WarpCtx, ctaid) + 4 * dim(d)),
-            Nctaid(d) | NClusterId(d) => word(self, offset_of!(WarpCtx, nctaid) + 4 * dim(d)),
+            Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim_index(d)),
+            Ctaid(d) | ClusterId(d) => word(self, offset_of!(WarpCtx, ctaid) + 4 * dim_index(d)),
+            Nctaid(d) | NClusterId(d) => word(self, offset_of!(WarpCtx, nctaid) + 4 * dim_index(d)),
             ClusterCtaid(_) | ClusterCtarank | LaneId => self.iconst32(0),
             ClusterNctaid(_) | ClusterNctarank => self.iconst32(1),
             WarpId => word(self, offset_of!(WarpCtx, warp_id)),
@@ -52,24 +54,24 @@ impl<'a> FunctionEmitter<'a, '_> {
             // Where cooperative groups look for the words of `grid.sync()`, high half first.
             Envreg(1) => word(self, offset_of!(WarpCtx, grid_workspace) + 4),
             Envreg(2) => word(self, offset_of!(WarpCtx, grid_workspace)),
-            Clock64 | Clock => self.clock(false),
-            GlobalTimer | GlobalTimerLo => self.clock(true),
+            Clock64 | Clock => self.emit_clock(false),
+            GlobalTimer | GlobalTimerLo => self.emit_clock(true),
             ClockHi | GlobalTimerHi => {
-                let t = self.clock(s == GlobalTimerHi);
+                let t = self.emit_clock(s == GlobalTimerHi);
                 self.b.ins().ushr_imm_u(t, 32)
             }
-            x if x == crate::jit::simt::barrier::RESULT => {
-                self.b.ins().load(types::I32, trusted(), self.frame, header::BAR_RESULT)
+            x if x == crate::jit::simt::barrier::BARRIER_RESULT_REG => {
+                self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::BAR_RESULT_OFFSET)
             }
             _ => self.iconst32(0),
         };
         self.fit_integer(v, w)
     }
 
-    fn clock(&mut self, timer: bool) -> Value {
+    fn emit_clock(&mut self, timer: bool) -> Value {
         let f = if timer { runtime!(globaltimer) } else { runtime!(clock64) };
         let ctx = self.ctx;
-        relocations::call(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
+        relocations::call_target(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
     }
 
     fn warps_per_block(&mut self) -> Value {
@@ -81,17 +83,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A scalar integer of 32 or 64 bits at width `w`.
-    fn fit_integer(&mut self, v: Value, w: Width) -> Parts {
+    fn fit_integer(&mut self, v: Value, w: RegWidth) -> LaneParts {
         let is64 = self.b.func.dfg.value_type(v) == types::I64;
         let v = match (w, is64) {
-            (Width::W64 | Width::W128, false) => self.b.ins().uextend(types::I64, v),
-            (Width::W32 | Width::W16, true) => self.b.ins().ireduce(types::I32, v),
-            (Width::Pred, _) => self.b.ins().icmp_imm_u(IntCC::NotEqual, v, 0),
+            (RegWidth::W64 | RegWidth::W128, false) => self.b.ins().uextend(types::I64, v),
+            (RegWidth::W32 | RegWidth::W16, true) => self.b.ins().ireduce(types::I32, v),
+            (RegWidth::Pred, _) => self.b.ins().icmp_imm_u(IntCC::NotEqual, v, 0),
             _ => v,
         };
         match w {
-            Width::W16 => smallvec![self.b.ins().band_imm_u(v, 0xffff)],
-            Width::W128 => {
+            RegWidth::W16 => smallvec![self.b.ins().band_imm_u(v, 0xffff)],
+            RegWidth::W128 => {
                 let zero = self.iconst64(0);
                 smallvec![v, zero]
             }
@@ -100,35 +102,37 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A special register for the lanes of a chunk.
-    pub(crate) fn special_lanes(&mut self, s: SpecialReg, w: Width, chunk: usize) -> Parts {
+    pub(crate) fn special_lanes(&mut self, s: SpecialReg, w: RegWidth, chunk: usize) -> LaneParts {
         use SpecialReg::*;
-        let words: Parts = match s {
-            Tid(d) if d != Dim::W => {
+        let words: LaneParts = match s {
+            Tid(d) if d != Dim3Component::W => {
                 let table = self.ctx_field(types::I64, offset_of!(WarpCtx, tid));
-                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim(d)];
+                let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim_index(d)];
                 (0..2)
-                    .map(|i| self.b.ins().load(types::I32X4, trusted(), table, (at + chunk * 32 + i * 16) as i32))
+                    .map(|i| {
+                        self.b.ins().load(types::I32X4, trusted_mem_flags(), table, (at + chunk * 32 + i * 16) as i32)
+                    })
                     .collect()
             }
             LaneId => self.lane_ids(chunk, 1),
             LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt => self.lane_masks(s, chunk),
-            x if x == crate::jit::simt::barrier::RESULT && self.is_masked() => {
-                let words = self.lane_array(header::BAR_RESULT, chunk);
-                if w == Width::Pred {
-                    let zero = ops::constant(&mut self.cx(), Shape::Chunk, Width::W32, 0);
+            x if x == crate::jit::simt::barrier::BARRIER_RESULT_REG && self.is_masked() => {
+                let words = self.lane_array(header::BAR_RESULT_OFFSET, chunk);
+                if w == RegWidth::Pred {
+                    let zero = ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, RegWidth::W32, 0);
                     return words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero[0])).collect();
                 }
                 words
             }
             _ => {
                 let v = self.special_scalar(s, w);
-                return ops::splat(&mut self.cx(), w, &v);
+                return ops::splat_scalar(&mut self.op_ctx(), w, &v);
             }
         };
-        ops::fit_source(&mut self.cx(), Shape::Chunk, &words, Width::W32, w)
+        ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &words, RegWidth::W32, w)
     }
 
-    fn lane_masks(&mut self, s: SpecialReg, chunk: usize) -> Parts {
+    fn lane_masks(&mut self, s: SpecialReg, chunk: usize) -> LaneParts {
         let of = |lane: u32| -> u32 {
             let eq = 1u32 << lane;
             match s {
@@ -142,33 +146,33 @@ impl<'a> FunctionEmitter<'a, '_> {
         (0..2)
             .map(|i| {
                 let lanes: Vec<i64> = (0..4).map(|l| i64::from(of((chunk * 8 + i * 4 + l) as u32))).collect();
-                self.vector(Width::W32, &lanes)
+                self.constant_vector(RegWidth::W32, &lanes)
             })
             .collect()
     }
 
     /// A statement that converged code executes once and that is no arithmetic.
-    pub(crate) fn scalar_misc(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, Parts)>, JitError> {
+    pub(crate) fn special_uniform(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
         match &*st.inst {
             Inst::Ld { .. } => self.load_uniform(st),
             Inst::Cvta { space, to, ty, dst, src } => {
-                let v = self.scalar_operand(*src, Width::of(*ty))[0];
-                let v = self.fit_integer(v, Width::W64)[0];
+                let v = self.scalar_operand(*src, RegWidth::of_type(*ty))[0];
+                let v = self.fit_integer(v, RegWidth::W64)[0];
                 let v = self.convert_address(v, *space, *to);
-                let w = self.width(*dst);
+                let w = self.width_of_register(*dst);
                 Ok(vec![(*dst, self.fit_integer(v, w))])
             }
             Inst::Isspacep { space, dst, a } => {
-                let v = self.scalar_operand(*a, Width::W64)[0];
+                let v = self.scalar_operand(*a, RegWidth::W64)[0];
                 let p = self.in_space(*space, v, types::I64);
                 Ok(vec![(*dst, smallvec![p])])
             }
             Inst::Activemask { dst } => {
                 let v = self.iconst32(-1);
-                let w = self.width(*dst);
+                let w = self.width_of_register(*dst);
                 Ok(vec![(*dst, self.fit_integer(v, w))])
             }
-            other => Err(self.unsupported(&name_of(other))),
+            other => Err(self.unsupported_error(&special_register_name(other))),
         }
     }
 
@@ -211,36 +215,36 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn span_constant(&mut self, ty: cranelift_codegen::ir::Type, v: i64) -> Value {
-        if ty == types::I64X2 { self.vector(Width::W64, &[v, v]) } else { self.iconst64(v) }
+        if ty == types::I64X2 { self.constant_vector(RegWidth::W64, &[v, v]) } else { self.iconst64(v) }
     }
 
     /// A statement for the lanes of one chunk that is no arithmetic.
-    pub(crate) fn lanes_misc(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+    pub(crate) fn special_varying_lanes(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
         match &*st.inst {
             Inst::Ld { .. } => self.load_lanes(st, chunk),
             Inst::St { .. } => self.store_lanes(st, chunk),
             Inst::Cvta { space, to, dst, src, .. } => {
-                let v = self.operand(*src, Width::W64, chunk);
-                let v: Parts = v.iter().map(|&p| self.convert_address(p, *space, *to)).collect();
-                let w = self.width(*dst);
-                let v = ops::fit_source(&mut self.cx(), Shape::Chunk, &v, Width::W64, w);
+                let v = self.operand_lanes(*src, RegWidth::W64, chunk);
+                let v: LaneParts = v.iter().map(|&p| self.convert_address(p, *space, *to)).collect();
+                let w = self.width_of_register(*dst);
+                let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
                 let guard = self.blend_mask(st, chunk);
-                self.write(*dst, chunk, v, guard.as_ref());
+                self.write_lanes(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }
             Inst::Isspacep { space, dst, a } => {
-                let v = self.operand(*a, Width::W64, chunk);
-                let p: Parts = v.iter().map(|&p| self.in_space(*space, p, types::I64X2)).collect();
-                let p: Parts = (0..2).map(|i| self.shuffle(p[2 * i], p[2 * i + 1], [0, 2, 4, 6])).collect();
+                let v = self.operand_lanes(*a, RegWidth::W64, chunk);
+                let p: LaneParts = v.iter().map(|&p| self.in_space(*space, p, types::I64X2)).collect();
+                let p: LaneParts = (0..2).map(|i| self.shuffle_words(p[2 * i], p[2 * i + 1], [0, 2, 4, 6])).collect();
                 let guard = self.blend_mask(st, chunk);
-                self.write(*dst, chunk, p, guard.as_ref());
+                self.write_lanes(*dst, chunk, p, guard.as_ref());
                 Ok(())
             }
             Inst::Activemask { dst } => {
                 let bits = self.active_bits(st);
-                let v = ops::splat(&mut self.cx(), Width::W32, &[bits]);
+                let v = ops::splat_scalar(&mut self.op_ctx(), RegWidth::W32, &[bits]);
                 let guard = self.blend_mask(st, chunk);
-                self.write(*dst, chunk, v, guard.as_ref());
+                self.write_lanes(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }
             Inst::Prefetch { .. }
@@ -250,7 +254,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             | Inst::BulkCommit
             | Inst::BulkWait { .. }
             | Inst::Fence(_) => Ok(()),
-            other => Err(self.unsupported(&name_of(other))),
+            other => Err(self.unsupported_error(&special_register_name(other))),
         }
     }
 
@@ -258,13 +262,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     pub(crate) fn is_uniform(&self, o: Operand) -> bool {
         match o {
             Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => true,
-            _ => !self.is_masked() && self.plan.classes.operand(o) == Class::Uniform,
+            _ => !self.is_masked() && self.plan.classes.operand_class(o) == LaneClass::Uniform,
         }
     }
 }
 
 /// The instruction's name for an error message.
-pub(crate) fn name_of(inst: &Inst) -> String {
+pub(crate) fn special_register_name(inst: &Inst) -> String {
     match inst {
         Inst::Other { opcode, .. } => format!("`{opcode}`"),
         other => {

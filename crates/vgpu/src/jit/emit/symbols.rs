@@ -18,47 +18,47 @@ use std::sync::OnceLock;
 const FIRST_HELPER: u32 = 64;
 
 /// What any code may call. Library functions that there are none of have no address.
-fn functions() -> &'static [Option<usize>] {
-    static FUNCTIONS: OnceLock<Vec<Option<usize>>> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| {
+fn libcall_table() -> &'static [Option<usize>] {
+    static LIBCALL_TABLE: OnceLock<Vec<Option<usize>>> = OnceLock::new();
+    LIBCALL_TABLE.get_or_init(|| {
         let functions = [
             arch::save_registers_and_call as *const (),
-            slow_paths::alloca as *const (),
-            slow_paths::barrier as *const (),
+            slow_paths::alloca_lanes as *const (),
+            slow_paths::resolve_parked_barriers as *const (),
             slow_paths::match_or_redux as *const (),
             slow_paths::pick_random_group as *const (),
             slow_paths::pick_next_group as *const (),
             matrix::product_of_frame as *const (),
             matrix::transfer::transpose_of_frame as *const (),
         ];
-        let library = LibCall::all_libcalls().iter().map(|call| libcalls::address(*call));
+        let library = LibCall::all_libcalls().iter().map(|call| libcalls::libcall_address(*call));
         functions.into_iter().map(|f| Some(f as usize)).chain(library).collect()
     })
 }
 
 /// The helpers, which are collected when the first one is requested, in some tens of microseconds.
-fn helpers() -> &'static [usize] {
-    static HELPERS: OnceLock<Vec<usize>> = OnceLock::new();
-    HELPERS.get_or_init(ops::helpers)
+fn sorted_helpers() -> &'static [usize] {
+    static SORTED_HELPERS: OnceLock<Vec<usize>> = OnceLock::new();
+    SORTED_HELPERS.get_or_init(ops::helper_addresses)
 }
 
 /// The function with this number.
-pub(super) fn address(number: u32) -> Option<usize> {
+pub(super) fn function_address(number: u32) -> Option<usize> {
     match number.checked_sub(FIRST_HELPER) {
-        Some(helper) => helpers().get(helper as usize).copied(),
-        None => *functions().get(number as usize)?,
+        Some(helper) => sorted_helpers().get(helper as usize).copied(),
+        None => *libcall_table().get(number as usize)?,
     }
 }
 
 /// The number of a function; `None` if it is not listed.
-pub(super) fn number(address: usize) -> Option<u32> {
-    static HELPERS: OnceLock<HashMap<usize, u32>> = OnceLock::new();
-    if let Some(at) = functions().iter().position(|f| *f == Some(address)) {
+pub(super) fn function_number(address: usize) -> Option<u32> {
+    static HELPER_NUMBERS: OnceLock<HashMap<usize, u32>> = OnceLock::new();
+    if let Some(at) = libcall_table().iter().position(|f| *f == Some(address)) {
         return Some(at as u32);
     }
-    let helpers = HELPERS.get_or_init(|| {
+    let helpers = HELPER_NUMBERS.get_or_init(|| {
         // A helper is listed several times; any of its numbers will do.
-        helpers().iter().copied().zip(FIRST_HELPER..).collect()
+        sorted_helpers().iter().copied().zip(FIRST_HELPER..).collect()
     });
     helpers.get(&address).copied()
 }
@@ -69,11 +69,11 @@ mod tests {
 
     #[test]
     fn numbers_lead_back_to_functions() {
-        assert!(functions().len() < FIRST_HELPER as usize);
-        for &function in functions().iter().flatten().chain(helpers()) {
-            assert_eq!(number(function).and_then(address), Some(function));
+        assert!(libcall_table().len() < FIRST_HELPER as usize);
+        for &function in libcall_table().iter().flatten().chain(sorted_helpers()) {
+            assert_eq!(function_number(function).and_then(function_address), Some(function));
         }
-        assert_eq!(address(FIRST_HELPER + helpers().len() as u32), None);
-        assert_eq!((address(FIRST_HELPER - 1), number(1)), (None, None));
+        assert_eq!(function_address(FIRST_HELPER + sorted_helpers().len() as u32), None);
+        assert_eq!((function_address(FIRST_HELPER - 1), function_number(1)), (None, None));
     }
 }

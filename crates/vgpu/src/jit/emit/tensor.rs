@@ -6,9 +6,9 @@
 
 use super::emitter::FunctionEmitter;
 use super::matrix_encoding;
-use super::memory::Access;
+use super::memory::MemAccess;
 use super::relocations::{self, RelocTarget, runtime};
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::runtime::{MatrixTransfer, TRANSFER_HEAD};
 use crate::jit::simt::body::Stmt;
@@ -21,36 +21,36 @@ const FRAME_WORDS: usize = 20 * 64;
 
 impl FunctionEmitter<'_, '_> {
     /// Emits a matrix instruction.
-    pub(crate) fn matrix(&mut self, st: &Stmt<'_>, inst: &MatrixInst) -> Result<(), JitError> {
+    pub(crate) fn emit_matrix(&mut self, st: &Stmt<'_>, inst: &MatrixInst) -> Result<(), JitError> {
         self.require_full_warp(st);
         match inst {
             MatrixInst::Product { form, d, a, b, c, metadata } => {
-                self.product(form, d, [a, b, c], metadata.as_ref())?;
+                self.emit_product(form, d, [a, b, c], metadata.as_ref())?;
             }
             MatrixInst::WmmaLoad { role, layout, shape, ty, space, dsts, addr, stride } => {
                 let form = MatrixTransfer::Wmma { role: *role, layout: *layout, shape: *shape, ty: *ty, store: false };
-                self.transfer(form, *space, addr, stride.as_ref(), dsts, &[])?;
+                self.emit_transfer(form, *space, addr, stride.as_ref(), dsts, &[])?;
             }
             MatrixInst::WmmaStore { layout, shape, ty, space, addr, srcs, stride } => {
                 let role = MatrixRole::D;
                 let form = MatrixTransfer::Wmma { role, layout: *layout, shape: *shape, ty: *ty, store: true };
-                self.transfer(form, *space, addr, stride.as_ref(), &[], srcs)?;
+                self.emit_transfer(form, *space, addr, stride.as_ref(), &[], srcs)?;
             }
             MatrixInst::LdMatrix { trans, space, dsts, addr } => {
                 let form = MatrixTransfer::Tiles { count: dsts.len(), trans: *trans, store: false };
-                self.transfer(form, *space, addr, None, dsts, &[])?;
+                self.emit_transfer(form, *space, addr, None, dsts, &[])?;
             }
             MatrixInst::StMatrix { trans, space, addr, srcs } => {
                 let form = MatrixTransfer::Tiles { count: srcs.len(), trans: *trans, store: true };
-                self.transfer(form, *space, addr, None, &[], srcs)?;
+                self.emit_transfer(form, *space, addr, None, &[], srcs)?;
             }
             MatrixInst::MovMatrix { dst, src } => {
                 let slot = self.matrix_slot();
-                self.store_plane(slot, 0, *src, Width::W32);
+                self.store_plane(slot, 0, *src, RegWidth::W32);
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let f = RelocTarget::rust(matrix::transfer::transpose_of_frame as *const () as usize);
-                relocations::call(&mut self.b, f, &[at], None);
-                self.load_plane(slot, 0, *dst, Width::W32);
+                let f = RelocTarget::rust_function_target(matrix::transfer::transpose_of_frame as *const () as usize);
+                relocations::call_target(&mut self.b, f, &[at], None);
+                self.load_plane(slot, 0, *dst, RegWidth::W32);
             }
         }
         Ok(())
@@ -61,7 +61,7 @@ impl FunctionEmitter<'_, '_> {
         if self.is_masked() {
             let active = self.active_bits(st);
             let missing = self.b.ins().icmp_imm_s(IntCC::NotEqual, active, -1);
-            self.emit_in_cold_block(missing, |g| g.trap(crate::abi::TrapKind::PartialWarp));
+            self.emit_in_cold_block(missing, |g| g.emit_trap(crate::abi::TrapKind::PartialWarp));
         }
     }
 
@@ -76,7 +76,7 @@ impl FunctionEmitter<'_, '_> {
         s
     }
 
-    fn product(
+    fn emit_product(
         &mut self,
         form: &MatrixProduct,
         d: &[Reg],
@@ -86,7 +86,7 @@ impl FunctionEmitter<'_, '_> {
         let slot = self.matrix_slot();
         let mut at = 0;
         for (role, list) in [MatrixRole::A, MatrixRole::B, MatrixRole::C].into_iter().zip(sources) {
-            let w = width(form.element(role));
+            let w = element_width(form.element_type(role));
             let plane = plane_bytes(w);
             let end = at + matrix::plane_words(form, role) as i32 * 4;
             for &o in list.iter().take(((end - at) / plane) as usize) {
@@ -95,21 +95,21 @@ impl FunctionEmitter<'_, '_> {
             }
         }
         if let Some(&o) = metadata {
-            self.store_plane(slot, at, o, Width::W32);
-            at += plane_bytes(Width::W32);
+            self.store_plane(slot, at, o, RegWidth::W32);
+            at += plane_bytes(RegWidth::W32);
         }
         let Some(link) = matrix_encoding::encode_product(form) else {
-            return Err(self.unsupported("a product of this shape"));
+            return Err(self.unsupported_error("a product of this shape"));
         };
-        let form_at = relocations::address(&mut self.b, link);
+        let form_at = relocations::target_address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
-        relocations::call(
+        relocations::call_target(
             &mut self.b,
-            RelocTarget::rust(matrix::product_of_frame as *const () as usize),
+            RelocTarget::rust_function_target(matrix::product_of_frame as *const () as usize),
             &[form_at, frame],
             None,
         );
-        let w = width(form.d);
+        let w = element_width(form.d);
         for &r in d {
             self.load_plane(slot, at, r, w);
             at += plane_bytes(w);
@@ -118,7 +118,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Between memory and registers.
-    fn transfer(
+    fn emit_transfer(
         &mut self,
         form: MatrixTransfer,
         space: Space,
@@ -128,16 +128,16 @@ impl FunctionEmitter<'_, '_> {
         srcs: &[Operand],
     ) -> Result<(), JitError> {
         let slot = self.matrix_slot();
-        let access = Access::new(space, Type::B8, addr, 1);
-        for c in 0..CHUNKS {
-            let lanes = self.absolute_lanes(&access, c);
+        let access = MemAccess::new(space, Type::B8, addr, 1);
+        for c in 0..CHUNKS_PER_WARP {
+            let lanes = self.absolute_lane_addresses(&access, c);
             self.store_parts(slot, c as i32 * 64, &lanes);
         }
         let (w, repeat) = match form {
             MatrixTransfer::Wmma { role, shape, ty, .. } => {
-                (width(ty), matrix::layout::Fragment { role, shape, ty }.registers())
+                (element_width(ty), matrix::layout::Fragment { role, shape, ty }.registers_per_lane())
             }
-            MatrixTransfer::Tiles { count, .. } => (Width::W32, count),
+            MatrixTransfer::Tiles { count, .. } => (RegWidth::W32, count),
         };
         let first = TRANSFER_HEAD as i32;
         for (i, &o) in srcs.iter().enumerate() {
@@ -146,55 +146,55 @@ impl FunctionEmitter<'_, '_> {
         // The default stride is that of a matrix without gaps; the transfer knows it.
         let stride = match stride {
             Some(&o) => {
-                let lanes = self.operand(o, Width::W32, 0);
+                let lanes = self.operand_lanes(o, RegWidth::W32, 0);
                 let v = self.b.ins().extractlane(lanes[0], 0);
                 self.b.ins().uextend(types::I64, v)
             }
             None => self.iconst64(-1),
         };
-        let site = self.site(crate::jit::simt::sites::WARP);
+        let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
         let site = self.iconst32(i64::from(site));
         let Some(link) = matrix_encoding::encode_transfer(&form) else {
-            return Err(self.unsupported("a matrix of this shape"));
+            return Err(self.unsupported_error("a matrix of this shape"));
         };
-        let form = relocations::address(&mut self.b, link);
+        let form = relocations::target_address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(matrix);
-        relocations::call(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
+        relocations::call_target(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
         for (i, &r) in dsts.iter().enumerate() {
             self.load_plane(slot, first + (i % repeat) as i32 * plane_bytes(w), r, w);
         }
         Ok(())
     }
 
-    fn store_plane(&mut self, slot: StackSlot, at: i32, o: Operand, w: Width) {
-        for c in 0..CHUNKS {
-            let parts = self.operand(o, w, c);
-            self.store_parts(slot, at + c as i32 * plane_bytes(w) / CHUNKS as i32, &parts);
+    fn store_plane(&mut self, slot: StackSlot, at: i32, o: Operand, w: RegWidth) {
+        for c in 0..CHUNKS_PER_WARP {
+            let parts = self.operand_lanes(o, w, c);
+            self.store_parts(slot, at + c as i32 * plane_bytes(w) / CHUNKS_PER_WARP as i32, &parts);
         }
     }
 
-    fn store_parts(&mut self, slot: StackSlot, at: i32, parts: &Parts) {
+    fn store_parts(&mut self, slot: StackSlot, at: i32, parts: &LaneParts) {
         for (i, &p) in parts.iter().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, at + i as i32 * 16);
         }
     }
 
-    fn load_plane(&mut self, slot: StackSlot, at: i32, r: Reg, w: Width) {
-        let (ty, parts) = (w.part_type(Shape::Chunk), plane_bytes(w) / 16 / CHUNKS as i32);
-        for c in 0..CHUNKS {
+    fn load_plane(&mut self, slot: StackSlot, at: i32, r: Reg, w: RegWidth) {
+        let (ty, parts) = (w.part_type(EmitShape::Chunk), plane_bytes(w) / 16 / CHUNKS_PER_WARP as i32);
+        for c in 0..CHUNKS_PER_WARP {
             let first = at + c as i32 * parts * 16;
             let v = (0..parts).map(|i| self.b.ins().stack_load(types::I64, ty, slot, first + i * 16)).collect();
-            self.write(r, c, v, None);
+            self.write_lanes(r, c, v, None);
         }
     }
 }
 
 /// The width of registers that hold elements of a type.
-fn width(ty: MatrixType) -> Width {
-    if ty.register_bits() == 64 { Width::W64 } else { Width::W32 }
+fn element_width(ty: MatrixType) -> RegWidth {
+    if ty.register_bits() == 64 { RegWidth::W64 } else { RegWidth::W32 }
 }
 
-fn plane_bytes(w: Width) -> i32 {
-    if w == Width::W64 { 256 } else { 128 }
+fn plane_bytes(w: RegWidth) -> i32 {
+    if w == RegWidth::W64 { 256 } else { 128 }
 }

@@ -3,37 +3,39 @@
 use super::emitter::FunctionEmitter;
 use super::ops;
 use super::relocations::{self, runtime};
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::texture::request::{LevelKind, Op, Request, TextureLanes};
+use crate::texture::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
 
 /// Bytes of one array of 32-bit words in [`TextureLanes`].
-const ARRAY: usize = 128;
+const LANE_ARRAY_BYTES: usize = 128;
 
 impl<'a> FunctionEmitter<'a, '_> {
-    pub(crate) fn texture(&mut self, st: &Stmt<'a>, inst: &TexInst) -> Result<(), JitError> {
+    pub(crate) fn emit_texture(&mut self, st: &Stmt<'a>, inst: &TexInst) -> Result<(), JitError> {
         let slot = self.texture_slot();
         let (mut request, handle) = self.texture_operands(slot, inst);
         request.uniform = self.store_handle(slot, handle);
-        let Some(word) = request.encode() else { return Err(self.unsupported("this texture instruction")) };
+        let Some(word) = request.encode_request() else {
+            return Err(self.unsupported_error("this texture instruction"));
+        };
         let mask = self.active_bits(st);
-        let (word, site) = (self.iconst64(word as i64), self.site(crate::jit::simt::sites::WARP));
+        let (word, site) = (self.iconst64(word as i64), self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE));
         let site = self.iconst32(i64::from(site));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime!(texture);
-        relocations::call(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
-        for chunk in 0..CHUNKS {
+        relocations::call_target(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
+        for chunk in 0..CHUNKS_PER_WARP {
             self.texture_results(st, slot, inst, chunk);
         }
         Ok(())
     }
 
-    /// The slot for the operands; it is too large to share with [`FunctionEmitter::scratch`].
+    /// The slot for the operands; it is too large to share with [`FunctionEmitter::lane_array_slot`].
     fn texture_slot(&mut self) -> StackSlot {
         if let Some(slot) = self.texture_slot {
             return slot;
@@ -45,63 +47,65 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Stores everything but the handle.
-    fn texture_operands(&mut self, slot: StackSlot, inst: &TexInst) -> (Request, Handle) {
+    fn texture_operands(&mut self, slot: StackSlot, inst: &TexInst) -> (TextureRequest, TextureHandle) {
         match inst {
             TexInst::Sample(t) => (self.sample_operands(slot, t), t.texture),
             TexInst::Query { query, handle, level, .. } => {
                 self.store_words(slot, &[level.unwrap_or(Operand::Int(0))]);
-                (Request { op: Op::Query(*query), ..Request::default() }, *handle)
+                (TextureRequest { op: TextureOp::Query(*query), ..TextureRequest::default() }, *handle)
             }
-            TexInst::IsType { ty, handle, .. } => (Request { op: Op::IsType(*ty), ..Request::default() }, *handle),
+            TexInst::IsType { ty, handle, .. } => {
+                (TextureRequest { op: TextureOp::IsType(*ty), ..TextureRequest::default() }, *handle)
+            }
             TexInst::Load { place, ty, dsts } => {
                 self.store_words(slot, &place.coords);
-                (surface_request(Op::Load, place, *ty, dsts.len()), place.surface)
+                (surface_request(TextureOp::Load, place, *ty, dsts.len()), place.surface)
             }
             TexInst::Store { place, ty, srcs } => {
                 self.store_words(slot, &place.coords);
                 self.store_values(slot, srcs, *ty);
-                (surface_request(Op::Store, place, *ty, srcs.len()), place.surface)
+                (surface_request(TextureOp::Store, place, *ty, srcs.len()), place.surface)
             }
             TexInst::Reduce { place, op, ty, src } => {
                 self.store_words(slot, &place.coords);
                 self.store_values(slot, std::slice::from_ref(src), *ty);
-                (surface_request(Op::Reduce(*op), place, *ty, 1), place.surface)
+                (surface_request(TextureOp::Reduce(*op), place, *ty, 1), place.surface)
             }
         }
     }
 
-    fn sample_operands(&mut self, slot: StackSlot, t: &Tex) -> Request {
+    fn sample_operands(&mut self, slot: StackSlot, t: &TextureFetch) -> TextureRequest {
         let mut words = t.coords.clone();
         let (op, level) = match &t.level {
-            TexLevel::Base => (Op::Sample, LevelKind::Base),
-            TexLevel::Gather(component) => (Op::Gather(*component), LevelKind::Base),
+            TexLevel::Base => (TextureOp::Sample, LevelKind::Base),
+            TexLevel::Gather(component) => (TextureOp::Gather(*component), LevelKind::Base),
             TexLevel::Level(o) => {
                 words.push(*o);
-                (Op::Sample, LevelKind::Explicit)
+                (TextureOp::Sample, LevelKind::Explicit)
             }
             TexLevel::Grad(x, y) => {
                 words.extend(x.iter().chain(y));
-                (Op::Sample, LevelKind::Gradient)
+                (TextureOp::Sample, LevelKind::Gradient)
             }
         };
         words.extend(&t.offsets);
         self.store_words(slot, &words);
-        Request {
+        TextureRequest {
             op,
             geometry: t.geometry,
             level,
             whole: t.cty == Type::S32,
             offsets: !t.offsets.is_empty(),
             ty: t.dty,
-            ..Request::default()
+            ..TextureRequest::default()
         }
     }
 
     fn store_words(&mut self, slot: StackSlot, words: &[Operand]) {
         for (i, &o) in words.iter().enumerate() {
-            let array = offset_of!(TextureLanes, words) + i * ARRAY;
-            for chunk in 0..CHUNKS {
-                let parts = self.operand(o, Width::W32, chunk);
+            let array = offset_of!(TextureLanes, words) + i * LANE_ARRAY_BYTES;
+            for chunk in 0..CHUNKS_PER_WARP {
+                let parts = self.operand_lanes(o, RegWidth::W32, chunk);
                 self.store_array(slot, array + chunk * 32, &parts);
             }
         }
@@ -109,37 +113,37 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Values as 64 bits per lane.
     fn store_values(&mut self, slot: StackSlot, values: &[Operand], ty: Type) {
-        let w = Width::of(ty);
+        let w = RegWidth::of_type(ty);
         for (i, &o) in values.iter().enumerate() {
-            let array = offset_of!(TextureLanes, wide) + i * 2 * ARRAY;
-            for chunk in 0..CHUNKS {
-                let parts = self.operand(o, w, chunk);
-                let parts = ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, w, Width::W64);
+            let array = offset_of!(TextureLanes, wide) + i * 2 * LANE_ARRAY_BYTES;
+            for chunk in 0..CHUNKS_PER_WARP {
+                let parts = self.operand_lanes(o, w, chunk);
+                let parts = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, RegWidth::W64);
                 self.store_array(slot, array + chunk * 64, &parts);
             }
         }
     }
 
-    fn store_array(&mut self, slot: StackSlot, at: usize, parts: &Parts) {
+    fn store_array(&mut self, slot: StackSlot, at: usize, parts: &LaneParts) {
         for (i, &p) in parts.iter().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, (at + i * 16) as i32);
         }
     }
 
     /// Stores the handles, only one when all lanes have the same.
-    fn store_handle(&mut self, slot: StackSlot, handle: Handle) -> bool {
+    fn store_handle(&mut self, slot: StackSlot, handle: TextureHandle) -> bool {
         let o = match handle {
-            Handle::Reg(r) => Operand::Reg(r),
-            Handle::Symbol(s) => Operand::Address(s, 0),
+            TextureHandle::Reg(r) => Operand::Reg(r),
+            TextureHandle::Symbol(s) => Operand::Address(s, 0),
         };
         let array = offset_of!(TextureLanes, handle);
-        if matches!(handle, Handle::Symbol(_)) || self.is_uniform(o) {
-            let v = self.scalar_operand(o, Width::W64)[0];
+        if matches!(handle, TextureHandle::Symbol(_)) || self.is_uniform(o) {
+            let v = self.scalar_operand(o, RegWidth::W64)[0];
             self.b.ins().stack_store(types::I64, v, slot, array as i32);
             return true;
         }
-        for chunk in 0..CHUNKS {
-            let parts = self.operand(o, Width::W64, chunk);
+        for chunk in 0..CHUNKS_PER_WARP {
+            let parts = self.operand_lanes(o, RegWidth::W64, chunk);
             self.store_array(slot, array + chunk * 64, &parts);
         }
         false
@@ -156,13 +160,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         for (i, d) in dsts.iter().enumerate().filter_map(|(i, d)| d.map(|d| (i, d))) {
             let (w, at) = match wide {
-                true => (Width::W64, offset_of!(TextureLanes, wide) + i * 2 * ARRAY + chunk * 64),
-                false => (Width::W32, results + i * ARRAY + chunk * 32),
+                true => (RegWidth::W64, offset_of!(TextureLanes, wide) + i * 2 * LANE_ARRAY_BYTES + chunk * 64),
+                false => (RegWidth::W32, results + i * LANE_ARRAY_BYTES + chunk * 32),
             };
             let parts = self.load_array(slot, at, w);
-            let own = self.width(d);
-            let parts = ops::fit_source(&mut self.cx(), Shape::Chunk, &parts, w, own);
-            self.write(d, chunk, parts, guard.as_ref());
+            let own = self.width_of_register(d);
+            let parts = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &parts, w, own);
+            self.write_lanes(d, chunk, parts, guard.as_ref());
         }
         let flag = match inst {
             TexInst::Sample(t) => t.pred,
@@ -170,23 +174,23 @@ impl<'a> FunctionEmitter<'a, '_> {
             _ => None,
         };
         if let Some(p) = flag {
-            let words = self.load_array(slot, offset_of!(TextureLanes, flag) + chunk * 32, Width::W32);
-            let zero = self.vector(Width::W32, &[0; 4]);
+            let words = self.load_array(slot, offset_of!(TextureLanes, flag) + chunk * 32, RegWidth::W32);
+            let zero = self.constant_vector(RegWidth::W32, &[0; 4]);
             let parts = words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect();
-            self.write(p, chunk, parts, guard.as_ref());
+            self.write_lanes(p, chunk, parts, guard.as_ref());
         }
     }
 
-    fn load_array(&mut self, slot: StackSlot, at: usize, w: Width) -> Parts {
-        let ty = w.part_type(Shape::Chunk);
-        (0..w.n_parts(Shape::Chunk))
+    fn load_array(&mut self, slot: StackSlot, at: usize, w: RegWidth) -> LaneParts {
+        let ty = w.part_type(EmitShape::Chunk);
+        (0..w.n_parts(EmitShape::Chunk))
             .map(|i| self.b.ins().stack_load(types::I64, ty, slot, (at + i * 16) as i32))
             .collect()
     }
 }
 
-fn surface_request(op: Op, place: &SurfPlace, ty: Type, n: usize) -> Request {
-    Request {
+fn surface_request(op: TextureOp, place: &SurfPlace, ty: Type, n: usize) -> TextureRequest {
+    TextureRequest {
         op,
         geometry: place.geometry,
         whole: true,
@@ -195,6 +199,6 @@ fn surface_request(op: Op, place: &SurfPlace, ty: Type, n: usize) -> Request {
         n: n as u8,
         clamp: place.clamp,
         formatted: place.formatted,
-        ..Request::default()
+        ..TextureRequest::default()
     }
 }

@@ -14,22 +14,22 @@
 //! Floats are carried as the integer of the same width and bit-cast where arithmetic needs them:
 //! PTX registers are untyped bits, and a bit-cast of a vector costs nothing.
 
-pub(crate) use crate::jit::simt::width::{CHUNK_LANES, CHUNKS, Shape, Width};
+pub(crate) use crate::jit::simt::width::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, RegWidth};
 use cranelift_codegen::ir::{Type, Value, types};
 use smallvec::SmallVec;
 
 /// The values of one operand: one (two for 128 bits) when scalar, else those of a chunk.
-pub type Parts = SmallVec<[Value; 4]>;
+pub type LaneParts = SmallVec<[Value; 4]>;
 
-impl Width {
+impl RegWidth {
     /// Cranelift type of one part in `shape`.
-    pub fn part_type(self, shape: Shape) -> Type {
+    pub fn part_type(self, shape: EmitShape) -> Type {
         match (self, shape) {
-            (Width::Pred, Shape::Scalar) => types::I8,
-            (Width::W16 | Width::W32, Shape::Scalar) => types::I32,
-            (Width::W64 | Width::W128, Shape::Scalar) => types::I64,
-            (Width::Pred | Width::W16 | Width::W32, Shape::Chunk) => types::I32X4,
-            (Width::W64 | Width::W128, Shape::Chunk) => types::I64X2,
+            (RegWidth::Pred, EmitShape::Scalar) => types::I8,
+            (RegWidth::W16 | RegWidth::W32, EmitShape::Scalar) => types::I32,
+            (RegWidth::W64 | RegWidth::W128, EmitShape::Scalar) => types::I64,
+            (RegWidth::Pred | RegWidth::W16 | RegWidth::W32, EmitShape::Chunk) => types::I32X4,
+            (RegWidth::W64 | RegWidth::W128, EmitShape::Chunk) => types::I64X2,
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Warp operations: shuffles, votes, `match`, `redux`, `elect`, and how lanes of masked code gather
+//! Warp operations: shuffles, votes, `match`, `emit_redux`, `emit_elect`, and how lanes of masked code gather
 //! for them.
 
-use super::emitter::{FunctionEmitter, trusted};
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::relocations::{self, RelocTarget};
-use super::values::{CHUNKS, Parts, Shape, Width};
+use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::runtime::WideLanes;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::Class;
+use crate::jit::simt::classes::LaneClass;
 use crate::jit::simt::plan::{header, pc};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
@@ -38,7 +38,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let here = self.b.ins().bor(active, exited);
         let wanted = self.b.ins().band(members, live);
         let missing = self.b.ins().band_not(wanted, here);
-        let forced = self.b.ins().load(types::I32, trusted(), self.frame, header::FORCE_WARP_OP);
+        let forced = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::FORCE_WARP_OP);
         let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, missing, 0);
         let free = self.b.ins().icmp_imm_u(IntCC::Equal, forced, 0);
         let park = self.b.ins().band(some, free);
@@ -57,8 +57,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             return self.iconst32(v);
         }
         let mut all: Option<Value> = None;
-        for c in 0..CHUNKS {
-            let lanes = self.operand(mask, Width::W32, c);
+        for c in 0..CHUNKS_PER_WARP {
+            let lanes = self.operand_lanes(mask, RegWidth::W32, c);
             let exec = self.exec_mask(c);
             for (i, &l) in lanes.iter().enumerate() {
                 let l = exec.as_ref().map_or(l, |e| self.b.ins().band(l, e[i]));
@@ -66,24 +66,24 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
         }
         let Some(v) = all else { return self.iconst32(0) };
-        let swapped = self.shuffle(v, v, [2, 3, 0, 1]);
+        let swapped = self.shuffle_words(v, v, [2, 3, 0, 1]);
         let two = self.b.ins().bor(v, swapped);
         let a = self.b.ins().extractlane(two, 0);
         let b = self.b.ins().extractlane(two, 1);
         self.b.ins().bor(a, b)
     }
 
-    pub(crate) fn warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+    pub(crate) fn emit_warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         match &*st.inst {
-            Inst::Shfl { mode, dst, pred, a, b, c, .. } => self.shfl(*mode, *dst, *pred, *a, *b, *c),
-            Inst::Vote { mode, dst, pred, mask } => self.vote(st, *mode, *dst, *pred, *mask),
+            Inst::Shfl { mode, dst, pred, a, b, c, .. } => self.emit_shfl(*mode, *dst, *pred, *a, *b, *c),
+            Inst::Vote { mode, dst, pred, mask } => self.emit_vote(st, *mode, *dst, *pred, *mask),
             Inst::Match { all, ty, dst, pred, a, mask } => self.match_lanes(st, *all, *ty, *dst, *pred, *a, *mask),
             Inst::Redux { op, ty, abs, mods, dst, a, mask } => {
                 let code = super::slow_paths::redux_code(*op, *ty, *abs, mods.nan);
-                self.redux(st, code, *dst, *a, *mask);
+                self.emit_redux(st, code, *dst, *a, *mask);
             }
-            Inst::Elect { dst, pred, mask } => self.elect(st, *dst, *pred, *mask),
-            Inst::Matrix(matrix) => self.matrix(st, matrix)?,
+            Inst::Elect { dst, pred, mask } => self.emit_elect(st, *dst, *pred, *mask),
+            Inst::Matrix(matrix) => self.emit_matrix(st, matrix)?,
             _ => {}
         }
         Ok(())
@@ -91,41 +91,41 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     // ---- shuffles ----
 
-    fn shfl(&mut self, mode: ShflMode, dst: Reg, pred: Option<Reg>, a: Operand, b: Operand, c: Operand) {
-        let source: Vec<Parts> = (0..CHUNKS).map(|k| self.operand(a, Width::W32, k)).collect();
-        if let (Some(b), Some(c)) = (self.plan.classes.constant(b), self.plan.classes.constant(c)) {
+    fn emit_shfl(&mut self, mode: ShflMode, dst: Reg, pred: Option<Reg>, a: Operand, b: Operand, c: Operand) {
+        let source: Vec<LaneParts> = (0..CHUNKS_PER_WARP).map(|k| self.operand_lanes(a, RegWidth::W32, k)).collect();
+        if let (Some(b), Some(c)) = (self.plan.classes.constant_value(b), self.plan.classes.constant_value(c)) {
             let moves: [(usize, bool); 32] = std::array::from_fn(|l| shfl_source(mode, l as u32, b as u32, c as u32));
             if self.static_shfl(&source, &moves, dst, pred) {
                 return;
             }
         }
-        let slot = self.scratch();
+        let slot = self.lane_array_slot();
         for (k, p) in source.iter().enumerate() {
             for (i, &v) in p.iter().enumerate() {
                 self.b.ins().stack_store(types::I64, v, slot, (k * 32 + i * 16) as i32);
             }
         }
         let base = self.b.ins().stack_addr(types::I64, slot, 0);
-        for k in 0..CHUNKS {
-            let (b, c) = (self.operand(b, Width::W32, k), self.operand(c, Width::W32, k));
+        for k in 0..CHUNKS_PER_WARP {
+            let (b, c) = (self.operand_lanes(b, RegWidth::W32, k), self.operand_lanes(c, RegWidth::W32, k));
             let lanes = self.lane_ids(k, 1);
-            let (mut index, mut inside) = (Parts::new(), Parts::new());
+            let (mut index, mut inside) = (LaneParts::new(), LaneParts::new());
             for i in 0..2 {
                 let (j, p) = self.shfl_index(mode, lanes[i], b[i], c[i]);
                 index.push(j);
                 inside.push(p);
             }
-            let values: [Parts; 8] = std::array::from_fn(|l| {
+            let values: [LaneParts; 8] = std::array::from_fn(|l| {
                 let j = self.b.ins().extractlane(index[l / 4], (l % 4) as u8);
                 let j = self.b.ins().uextend(types::I64, j);
                 let at = self.b.ins().ishl_imm_u(j, 2);
                 let at = self.b.ins().iadd(base, at);
-                Parts::from_slice(&[self.b.ins().load(types::I32, trusted(), at, 0)])
+                LaneParts::from_slice(&[self.b.ins().load(types::I32, trusted_mem_flags(), at, 0)])
             });
-            let v = ops::from_lanes(&mut self.cx(), Width::W32, &values);
-            self.write(dst, k, v, None);
+            let v = ops::from_lanes(&mut self.op_ctx(), RegWidth::W32, &values);
+            self.write_lanes(dst, k, v, None);
             if let Some(p) = pred {
-                self.write(p, k, inside, None);
+                self.write_lanes(p, k, inside, None);
             }
         }
     }
@@ -154,7 +154,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A shuffle whose lane moves are known: each vector comes from at most two others.
-    fn static_shfl(&mut self, source: &[Parts], moves: &[(usize, bool); 32], dst: Reg, pred: Option<Reg>) -> bool {
+    fn static_shfl(&mut self, source: &[LaneParts], moves: &[(usize, bool); 32], dst: Reg, pred: Option<Reg>) -> bool {
         let two = moves.chunks(4).all(|m| {
             let mut from: Vec<usize> = m.iter().map(|x| x.0 / 4).collect();
             from.sort_unstable();
@@ -164,8 +164,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         if !two {
             return false;
         }
-        for k in 0..CHUNKS {
-            let (mut out, mut inside) = (Parts::new(), Parts::new());
+        for k in 0..CHUNKS_PER_WARP {
+            let (mut out, mut inside) = (LaneParts::new(), LaneParts::new());
             for i in 0..2 {
                 let m = &moves[k * 8 + i * 4..][..4];
                 let first = m[0].0 / 4;
@@ -174,13 +174,13 @@ impl<'a> FunctionEmitter<'a, '_> {
                     let (v, w) = (m[l].0 / 4, m[l].0 % 4);
                     if v == first { w as u8 } else { 4 + w as u8 }
                 });
-                out.push(self.shuffle(source[first / 2][first % 2], source[second / 2][second % 2], words));
+                out.push(self.shuffle_words(source[first / 2][first % 2], source[second / 2][second % 2], words));
                 let flags: Vec<i64> = m.iter().map(|x| -i64::from(x.1)).collect();
-                inside.push(self.vector(Width::W32, &flags));
+                inside.push(self.constant_vector(RegWidth::W32, &flags));
             }
-            self.write(dst, k, out, None);
+            self.write_lanes(dst, k, out, None);
             if let Some(p) = pred {
-                self.write(p, k, inside, None);
+                self.write_lanes(p, k, inside, None);
             }
         }
         true
@@ -194,16 +194,16 @@ impl<'a> FunctionEmitter<'a, '_> {
         let PredSrc::Reg { reg, negated } = p else {
             return if p == PredSrc::Const(true) { active } else { self.iconst32(0) };
         };
-        let masks: Vec<Option<Parts>> = (0..CHUNKS).map(|c| Some(self.read(reg, c))).collect();
+        let masks: Vec<Option<LaneParts>> = (0..CHUNKS_PER_WARP).map(|c| Some(self.read_lanes(reg, c))).collect();
         let bits = self.mask_to_lane_bits(&masks);
         if negated { self.b.ins().band_not(active, bits) } else { self.b.ins().band(active, bits) }
     }
 
-    fn vote(&mut self, st: &Stmt<'_>, mode: VoteMode, dst: Reg, p: PredSrc, mask: Operand) {
+    fn emit_vote(&mut self, st: &Stmt<'_>, mode: VoteMode, dst: Reg, p: PredSrc, mask: Operand) {
         let bits = self.predicate_bits(st, p);
         let active = self.active_bits(st);
         if self.is_uniform(mask) {
-            let m = self.scalar_operand(mask, Width::W32)[0];
+            let m = self.scalar_operand(mask, RegWidth::W32)[0];
             let set = self.b.ins().band(bits, m);
             let here = self.b.ins().band(active, m);
             let result = match mode {
@@ -216,13 +216,13 @@ impl<'a> FunctionEmitter<'a, '_> {
                     self.b.ins().bor(all, none)
                 }
             };
-            return self.write_uniform(dst, &Parts::from_slice(&[result]), false);
+            return self.write_uniform(dst, &LaneParts::from_slice(&[result]), false);
         }
         let (bits, active) = (self.b.ins().splat(types::I32X4, bits), self.b.ins().splat(types::I32X4, active));
         let zero = self.splat32(0);
-        for c in 0..CHUNKS {
-            let m = self.operand(mask, Width::W32, c);
-            let out: Parts = m
+        for c in 0..CHUNKS_PER_WARP {
+            let m = self.operand_lanes(mask, RegWidth::W32, c);
+            let out: LaneParts = m
                 .iter()
                 .map(|&m| {
                     let set = self.b.ins().band(bits, m);
@@ -239,33 +239,33 @@ impl<'a> FunctionEmitter<'a, '_> {
                     }
                 })
                 .collect();
-            self.write(dst, c, out, None);
+            self.write_lanes(dst, c, out, None);
         }
     }
 
-    fn elect(&mut self, st: &Stmt<'_>, dst: Option<Reg>, pred: Reg, mask: Operand) {
+    fn emit_elect(&mut self, st: &Stmt<'_>, dst: Option<Reg>, pred: Reg, mask: Operand) {
         let active = self.active_bits(st);
-        for c in 0..CHUNKS {
-            let m = self.operand(mask, Width::W32, c);
+        for c in 0..CHUNKS_PER_WARP {
+            let m = self.operand_lanes(mask, RegWidth::W32, c);
             let lanes = self.lane_ids(c, 1);
-            let values: [Parts; 8] = std::array::from_fn(|l| {
+            let values: [LaneParts; 8] = std::array::from_fn(|l| {
                 let m = self.b.ins().extractlane(m[l / 4], (l % 4) as u8);
                 let here = self.b.ins().band(m, active);
-                Parts::from_slice(&[self.b.ins().ctz(here)])
+                LaneParts::from_slice(&[self.b.ins().ctz(here)])
             });
-            let leader = ops::from_lanes(&mut self.cx(), Width::W32, &values);
-            let is: Parts = (0..2).map(|i| self.b.ins().icmp(IntCC::Equal, lanes[i], leader[i])).collect();
+            let leader = ops::from_lanes(&mut self.op_ctx(), RegWidth::W32, &values);
+            let is: LaneParts = (0..2).map(|i| self.b.ins().icmp(IntCC::Equal, lanes[i], leader[i])).collect();
             if let Some(d) = dst {
-                self.write(d, c, leader, None);
+                self.write_lanes(d, c, leader, None);
             }
-            self.write(pred, c, is, None);
+            self.write_lanes(pred, c, is, None);
         }
     }
 
     // ---- operations done by a helper ----
 
     /// A stack slot for lane arrays handed to the runtime; its contents live for one statement.
-    pub(crate) fn scratch(&mut self) -> StackSlot {
+    pub(crate) fn lane_array_slot(&mut self) -> StackSlot {
         if let Some(s) = self.scratch_slot {
             return s;
         }
@@ -276,25 +276,25 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Stores an operand's lanes, zero-extended to 64 bits, as one array of the scratch slot.
-    pub(crate) fn store_lanes64(&mut self, parts: &Parts, w: Width, array: i32, chunk: usize) {
-        let slot = self.scratch();
-        let wide = ops::fit_source(&mut self.cx(), Shape::Chunk, parts, w, Width::W64);
+    pub(crate) fn store_lanes64(&mut self, parts: &LaneParts, w: RegWidth, array: i32, chunk: usize) {
+        let slot = self.lane_array_slot();
+        let wide = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, parts, w, RegWidth::W64);
         for (i, &p) in wide.iter().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, array * 256 + chunk as i32 * 64 + i as i32 * 16);
         }
     }
 
-    pub(crate) fn load_lanes64(&mut self, array: i32, chunk: usize, w: Width) -> Parts {
-        let slot = self.scratch();
-        let wide: Parts = (0..4)
+    pub(crate) fn load_lanes64(&mut self, array: i32, chunk: usize, w: RegWidth) -> LaneParts {
+        let slot = self.lane_array_slot();
+        let wide: LaneParts = (0..4)
             .map(|i| self.b.ins().stack_load(types::I64, types::I64X2, slot, array * 256 + chunk as i32 * 64 + i * 16))
             .collect();
-        if w == Width::Pred {
-            let words = ops::fit_source(&mut self.cx(), Shape::Chunk, &wide, Width::W64, Width::W32);
+        if w == RegWidth::Pred {
+            let words = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, RegWidth::W32);
             let zero = self.splat32(0);
             return words.iter().map(|&v| self.b.ins().icmp(IntCC::NotEqual, v, zero)).collect();
         }
-        ops::fit_source(&mut self.cx(), Shape::Chunk, &wide, Width::W64, w)
+        ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, w)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -309,45 +309,45 @@ impl<'a> FunctionEmitter<'a, '_> {
         mask: Operand,
     ) {
         let code = if all { super::slow_paths::MATCH_ALL } else { super::slow_paths::MATCH_ANY };
-        self.call_match_or_redux(st, code, Width::of(ty), a, mask);
-        for c in 0..CHUNKS {
-            let v = self.load_lanes64(2, c, Width::W32);
-            self.write(dst, c, v, None);
+        self.call_match_or_redux(st, code, RegWidth::of_type(ty), a, mask);
+        for c in 0..CHUNKS_PER_WARP {
+            let v = self.load_lanes64(2, c, RegWidth::W32);
+            self.write_lanes(dst, c, v, None);
             if let Some(p) = pred {
-                let v = self.load_lanes64(3, c, Width::Pred);
-                self.write(p, c, v, None);
+                let v = self.load_lanes64(3, c, RegWidth::Pred);
+                self.write_lanes(p, c, v, None);
             }
         }
     }
 
-    fn redux(&mut self, st: &Stmt<'_>, code: u32, dst: Reg, a: Operand, mask: Operand) {
-        self.call_match_or_redux(st, code, Width::W32, a, mask);
-        if self.class(dst).is_scalar() {
-            let slot = self.scratch();
+    fn emit_redux(&mut self, st: &Stmt<'_>, code: u32, dst: Reg, a: Operand, mask: Operand) {
+        self.call_match_or_redux(st, code, RegWidth::W32, a, mask);
+        if self.class_of_register(dst).is_scalar() {
+            let slot = self.lane_array_slot();
             let v = self.b.ins().stack_load(types::I64, types::I32, slot, 512);
-            return self.write_scalar(dst, &Parts::from_slice(&[v]), Class::Uniform);
+            return self.write_scalar(dst, &LaneParts::from_slice(&[v]), LaneClass::Uniform);
         }
-        for c in 0..CHUNKS {
-            let v = self.load_lanes64(2, c, Width::W32);
-            self.write(dst, c, v, None);
+        for c in 0..CHUNKS_PER_WARP {
+            let v = self.load_lanes64(2, c, RegWidth::W32);
+            self.write_lanes(dst, c, v, None);
         }
     }
 
     /// Hands value and member mask of every lane to [`super::slow_paths::match_or_redux`].
-    fn call_match_or_redux(&mut self, st: &Stmt<'_>, code: u32, w: Width, a: Operand, mask: Operand) {
-        for c in 0..CHUNKS {
-            let v = self.operand(a, w, c);
+    fn call_match_or_redux(&mut self, st: &Stmt<'_>, code: u32, w: RegWidth, a: Operand, mask: Operand) {
+        for c in 0..CHUNKS_PER_WARP {
+            let v = self.operand_lanes(a, w, c);
             self.store_lanes64(&v, w, 0, c);
-            let m = self.operand(mask, Width::W32, c);
-            self.store_lanes64(&m, Width::W32, 1, c);
+            let m = self.operand_lanes(mask, RegWidth::W32, c);
+            self.store_lanes64(&m, RegWidth::W32, 1, c);
         }
         let active = self.active_bits(st);
         let code = self.iconst32(i64::from(code));
-        let slot = self.scratch();
+        let slot = self.lane_array_slot();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        relocations::call(
+        relocations::call_target(
             &mut self.b,
-            RelocTarget::rust(super::slow_paths::match_or_redux as *const () as usize),
+            RelocTarget::rust_function_target(super::slow_paths::match_or_redux as *const () as usize),
             &[code, active, at],
             None,
         );

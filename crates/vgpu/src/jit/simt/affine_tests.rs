@@ -1,30 +1,35 @@
 //! Index arithmetic keeps its strides, however the CUDA source spells it: if an address of these
 //! kernels fell to a value per lane, their accesses would become gathers and several times slower.
 
-use super::body::Term;
-use super::classes::Class;
-use super::plan::Plan;
-use crate::jit::{Instrument, Variant};
+use super::body::Terminator;
+use super::classes::LaneClass;
+use super::plan::FunctionPlan;
+use crate::jit::{Instrument, LaunchVariant};
 use rtcg_ptx::ast::*;
 
-const SIGNED: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_signed.ptx");
-const UNSIGNED: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_unsigned.ptx");
-const PRODUCT: &str = include_str!("../../../../../tests/ptx/affine/matrix_product.ptx");
+const GRID_STRIDE_SIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_signed.ptx");
+const GRID_STRIDE_UNSIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_unsigned.ptx");
+const MATRIX_PRODUCT_PTX: &str = include_str!("../../../../../tests/ptx/affine/matrix_product.ptx");
 
-fn with_plan(text: &str, block: [u32; 3], look: impl FnOnce(&Plan<'_>)) {
+fn with_plan(text: &str, block: [u32; 3], look: impl FnOnce(&FunctionPlan<'_>)) {
     let parsed = rtcg_ptx::parse(text);
     assert!(!parsed.has_errors(), "{}", parsed.render("test"));
-    let plan =
-        Plan::new(&parsed.module, FuncId(0), Variant::for_block(block), 0, (&Instrument::NONE, &Default::default()));
+    let plan = FunctionPlan::new(
+        &parsed.module,
+        FuncId(0),
+        LaunchVariant::for_block(block),
+        0,
+        (&Instrument::NO_INSTRUMENTATION, &Default::default()),
+    );
     look(&plan.expect("a plan"));
 }
 
 /// The classes of the addresses of all accesses to global memory.
-fn addresses(plan: &Plan<'_>) -> Vec<Class> {
+fn global_address_classes(plan: &FunctionPlan<'_>) -> Vec<LaneClass> {
     let statements = plan.body.blocks.iter().flat_map(|b| &b.stmts);
     let global = |inst: &Inst| match inst {
         Inst::Ld { space: Space::Global, addr, .. } | Inst::St { space: Space::Global, addr, .. } => {
-            Some(plan.classes.address(addr))
+            Some(plan.classes.address_class(addr))
         }
         _ => None,
     };
@@ -33,39 +38,39 @@ fn addresses(plan: &Plan<'_>) -> Vec<Class> {
 
 #[test]
 fn grid_stride_loops_access_memory_side_by_side() {
-    for (text, accesses) in [(UNSIGNED, 3), (SIGNED, 15)] {
+    for (text, accesses) in [(GRID_STRIDE_UNSIGNED_PTX, 3), (GRID_STRIDE_SIGNED_PTX, 15)] {
         with_plan(text, [256, 1, 1], |plan| {
-            let found = addresses(plan);
+            let found = global_address_classes(plan);
             assert!(found.len() >= accesses, "{found:?}");
-            assert_eq!(found, vec![Class::Affine(4); found.len()]);
+            assert_eq!(found, vec![LaneClass::Affine(4); found.len()]);
         });
     }
 }
 
 #[test]
 fn matrix_products_access_rows_and_columns_without_gathers() {
-    with_plan(PRODUCT, [32, 8, 1], |plan| {
-        let found = addresses(plan);
-        assert!(found.iter().all(|c| matches!(c, Class::Uniform | Class::Affine(4))), "{found:?}");
+    with_plan(MATRIX_PRODUCT_PTX, [32, 8, 1], |plan| {
+        let found = global_address_classes(plan);
+        assert!(found.iter().all(|c| matches!(c, LaneClass::Uniform | LaneClass::Affine(4))), "{found:?}");
     });
-    with_plan(PRODUCT, [16, 16, 1], |plan| {
-        let found = addresses(plan);
-        assert!(found.iter().all(|c| matches!(c, Class::Chunked(0 | 4))), "{found:?}");
+    with_plan(MATRIX_PRODUCT_PTX, [16, 16, 1], |plan| {
+        let found = global_address_classes(plan);
+        assert!(found.iter().all(|c| matches!(c, LaneClass::Chunked(0 | 4))), "{found:?}");
     });
 }
 
 /// The ends of the loops ask two lanes, not 32.
 #[test]
 fn bounds_are_decided_by_branch_endpoints() {
-    for text in [UNSIGNED, SIGNED] {
+    for text in [GRID_STRIDE_UNSIGNED_PTX, GRID_STRIDE_SIGNED_PTX] {
         with_plan(text, [256, 1, 1], |plan| {
             let parting = |b: &usize| match plan.body.blocks[*b].term {
-                Term::Branch { guard, .. } | Term::PredicatedSplit { guard, .. } => {
-                    !plan.classes.get(guard.reg).is_scalar()
+                Terminator::Branch { guard, .. } | Terminator::PredicatedSplit { guard, .. } => {
+                    !plan.classes.class_of(guard.reg).is_scalar()
                 }
                 _ => false,
             };
-            let ends = |b: usize| super::branch_endpoints::find(&plan.body, &plan.classes, &plan.live, b);
+            let ends = |b: usize| super::branch_endpoints::find_comparison(&plan.body, &plan.classes, &plan.live, b);
             let found: Vec<bool> =
                 (0..plan.body.blocks.len()).filter(parting).map(|b| ends(b).is_some_and(|e| e.deferred)).collect();
             // The numbers of rounds of the unrolled loop are values per lane.
@@ -75,11 +80,16 @@ fn bounds_are_decided_by_branch_endpoints() {
 }
 
 /// In how many pieces the segment with the most is emitted.
-fn max_fission_groups(plan: &Plan<'_>) -> usize {
+fn max_fission_groups(plan: &FunctionPlan<'_>) -> usize {
     let pieces = |(b, block): (usize, &super::body::Block<'_>)| {
-        let segments = super::segments::split(&plan.classes, plan.body.carry(), &block.stmts, false);
-        let ends =
-            super::segment_fission::of_block(&plan.body, &plan.classes, &block.stmts, &segments, plan.live_out(b));
+        let segments = super::segments::split_into_segments(&plan.classes, plan.body.carry_flag(), &block.stmts, false);
+        let ends = super::segment_fission::fission_points(
+            &plan.body,
+            &plan.classes,
+            &block.stmts,
+            &segments,
+            plan.live_out(b),
+        );
         for (ends, (from, to, _)) in ends.iter().zip(&segments) {
             assert!(ends.is_sorted() && ends.last() == Some(&(to - from)), "{ends:?}");
         }
@@ -91,16 +101,16 @@ fn max_fission_groups(plan: &Plan<'_>) -> usize {
 #[test]
 fn sums_are_fissioned_term_by_term() {
     for block in [[32, 8, 1], [16, 16, 1]] {
-        with_plan(PRODUCT, block, |plan| assert!(max_fission_groups(plan) >= 4));
+        with_plan(MATRIX_PRODUCT_PTX, block, |plan| assert!(max_fission_groups(plan) >= 4));
     }
-    for text in [UNSIGNED, SIGNED] {
+    for text in [GRID_STRIDE_UNSIGNED_PTX, GRID_STRIDE_SIGNED_PTX] {
         with_plan(text, [256, 1, 1], |plan| assert_eq!(max_fission_groups(plan), 1));
     }
 }
 
 /// A kernel with these instructions. `%r1` is `%tid.x`, `%r2` the thread's index in its block, `%r3` its
 /// number in a grid of one dimension, `%r4` a parameter; `%r0` is stored at the end.
-fn kernel(text: &str) -> String {
+fn kernel_with_body(text: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 d, .param .u32 n) {{
         .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p<3>; ld.param.u64 %d0, [d]; ld.param.u32 %r4, [n];
@@ -111,11 +121,11 @@ fn kernel(text: &str) -> String {
 }
 
 /// The class of what the instructions leave in `%r0`.
-fn class_of(block: [u32; 3], text: &str) -> Class {
-    let mut class = Class::Varying;
-    with_plan(&kernel(text), block, |plan| {
+fn class_of(block: [u32; 3], text: &str) -> LaneClass {
+    let mut class = LaneClass::Varying;
+    with_plan(&kernel_with_body(text), block, |plan| {
         let r = plan.f.regs.iter().position(|r| &*r.name == "%r0").unwrap();
-        class = plan.classes.get(Reg(r as u32));
+        class = plan.classes.class_of(Reg(r as u32));
     });
     class
 }
@@ -135,7 +145,7 @@ fn signed_remainder(x: &str, log: u32) -> String {
 
 #[test]
 fn lane_and_warp_ids_have_strides() {
-    let (uniform, by_one) = (Class::Uniform, Class::Affine(1));
+    let (uniform, by_one) = (LaneClass::Uniform, LaneClass::Affine(1));
     for block in [[32, 1, 1], [256, 1, 1], [32, 8, 1], [96, 2, 2]] {
         for x in ["%r1", "%r2", "%r3"] {
             for lane in [
@@ -169,15 +179,19 @@ fn lane_and_warp_ids_have_strides() {
             let halves =
                 [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
             for (inst, n, stride) in halves {
-                assert_eq!(class_of(block, &format!("{inst} {x}, {n};")), Class::Chunked(stride), "{inst} {x}, {n}");
+                assert_eq!(
+                    class_of(block, &format!("{inst} {x}, {n};")),
+                    LaneClass::Chunked(stride),
+                    "{inst} {x}, {n}"
+                );
             }
         }
         assert_eq!(class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
         assert_eq!(
             class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
-            Class::Affine(4)
+            LaneClass::Affine(4)
         );
-        assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), Class::Affine(-1));
+        assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), LaneClass::Affine(-1));
     }
 }
 
@@ -185,9 +199,9 @@ fn lane_and_warp_ids_have_strides() {
 fn contiguous_groups_of_eight_have_chunk_strides() {
     for block in [[8, 4, 1], [16, 16, 1], [48, 2, 1]] {
         for x in ["%r1", "%r2"] {
-            assert_eq!(class_of(block, &format!("and.b32 %r0, {x}, 31;")), Class::Chunked(1));
-            assert_eq!(class_of(block, &format!("shr.u32 %r0, {x}, 5;")), Class::Chunked(0));
-            assert_eq!(class_of(block, &signed_quotient(x, 3)), Class::Chunked(0));
+            assert_eq!(class_of(block, &format!("and.b32 %r0, {x}, 31;")), LaneClass::Chunked(1));
+            assert_eq!(class_of(block, &format!("shr.u32 %r0, {x}, 5;")), LaneClass::Chunked(0));
+            assert_eq!(class_of(block, &signed_quotient(x, 3)), LaneClass::Chunked(0));
         }
     }
 }
@@ -213,11 +227,11 @@ fn lanes_whose_upper_bits_may_differ_have_no_stride() {
         ([16, 2, 1], "add.s32 %r9, %r1, 4; and.b32 %r0, %r9, 31;"),
     ];
     for (block, text) in cases {
-        assert_eq!(class_of(block, text), Class::Varying, "{block:?} {text}");
+        assert_eq!(class_of(block, text), LaneClass::Varying, "{block:?} {text}");
     }
     // A remainder of a sum that begins at no multiple has none either, be it signed or not.
     let beside = format!("add.s32 %r12, %r1, 1; {}", signed_remainder("%r12", 5));
-    assert_eq!(class_of([64, 1, 1], &beside), Class::Varying);
+    assert_eq!(class_of([64, 1, 1], &beside), LaneClass::Varying);
 }
 
 /// A sum that another block reads may have been made by masked code, from a negative number.
@@ -226,9 +240,9 @@ fn dividends_are_checked_where_they_are_used() {
     let apart =
         "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
         st.global.u32 [%d0], %r9; $on: shr.s32 %r0, %r9, 5;";
-    assert_eq!(class_of([64, 1, 1], apart), Class::Varying);
+    assert_eq!(class_of([64, 1, 1], apart), LaneClass::Varying);
     let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";
-    assert_eq!(class_of([64, 1, 1], rewritten), Class::Varying);
+    assert_eq!(class_of([64, 1, 1], rewritten), LaneClass::Varying);
 }
 
 /// All lanes of a warp go the way of the warp's number: there is nothing for lanes that part.
@@ -242,8 +256,8 @@ fn branches_on_the_warp_id_are_uniform() {
     };
     let part = |block: [u32; 3], x: &str| {
         let mut parts = 0;
-        with_plan(&kernel(&branch(x)), block, |plan| {
-            parts = plan.body.blocks.iter().filter(|b| plan.classes.diverges(&b.term)).count();
+        with_plan(&kernel_with_body(&branch(x)), block, |plan| {
+            parts = plan.body.blocks.iter().filter(|b| plan.classes.may_diverge(&b.term)).count();
         });
         parts
     };

@@ -8,19 +8,19 @@
 use rtcg_ptx::ast::*;
 
 /// Stands for the result of the barrier that the lane came from.
-pub(crate) const RESULT: SpecialReg = SpecialReg::Pm(255);
+pub(crate) const BARRIER_RESULT_REG: SpecialReg = SpecialReg::Pm(255);
 
 /// The `mov` that takes the result of `bar`, which must be a reduction.
-pub(crate) fn take_result(bar: &Inst) -> Inst {
+pub(crate) fn read_barrier_result(bar: &Inst) -> Inst {
     let (ty, dst) = match bar {
         Inst::Bar { kind: BarKind::RedBool { dst, .. }, .. } => (Type::Pred, *dst),
         Inst::Bar { kind: BarKind::RedPopc { dst, .. }, .. } => (Type::U32, *dst),
         _ => (Type::U32, Reg(0)),
     };
-    Inst::Mov { ty, dst, src: Operand::Special(RESULT) }
+    Inst::Mov { ty, dst, src: Operand::Special(BARRIER_RESULT_REG) }
 }
 
 /// Whether `inst` takes the result of a barrier.
-pub(crate) fn takes_result(inst: &Inst) -> bool {
-    matches!(inst, Inst::Mov { src: Operand::Special(RESULT), .. })
+pub(crate) fn reads_barrier_result(inst: &Inst) -> bool {
+    matches!(inst, Inst::Mov { src: Operand::Special(BARRIER_RESULT_REG), .. })
 }

@@ -6,7 +6,7 @@
 //! those it exits to. That number is a lane's program counter in masked code.
 
 use super::operands::{for_each_def, for_each_use};
-use super::width::Width;
+use super::width::RegWidth;
 use rtcg_ptx::ast::{BarKind, Function, Guard, Inst, Reg, Type};
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(crate) struct Stmt<'m> {
 
 /// How a block ends.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Term {
+pub(crate) enum Terminator {
     /// Goes on at a block; also after a call or barrier, which is the block's last statement.
     Jump(usize),
     /// Two ways by a predicate.
@@ -44,37 +44,37 @@ pub(crate) enum Term {
     Unreachable,
 }
 
-impl Term {
+impl Terminator {
     /// Successors, with repetitions.
     pub(crate) fn successors(&self) -> Vec<usize> {
         match self {
-            Term::Jump(b) => vec![*b],
-            Term::Branch { taken, fall, .. } | Term::UniformAny { taken, fall, .. } => vec![*taken, *fall],
-            Term::PredicatedSplit { all, some, none, .. } => vec![*all, *some, *none],
-            Term::Table { targets, .. } => targets.clone(),
-            Term::Return | Term::Exit | Term::Unreachable => vec![],
+            Terminator::Jump(b) => vec![*b],
+            Terminator::Branch { taken, fall, .. } | Terminator::UniformAny { taken, fall, .. } => vec![*taken, *fall],
+            Terminator::PredicatedSplit { all, some, none, .. } => vec![*all, *some, *none],
+            Terminator::Table { targets, .. } => targets.clone(),
+            Terminator::Return | Terminator::Exit | Terminator::Unreachable => vec![],
         }
     }
     /// Successors in masked code.
     pub(crate) fn masked_successors(&self) -> Vec<usize> {
         match self {
-            Term::PredicatedSplit { all, none, .. } => vec![*all, *none],
+            Terminator::PredicatedSplit { all, none, .. } => vec![*all, *none],
             other => other.successors(),
         }
     }
-    pub(crate) fn map(&mut self, f: &dyn Fn(usize) -> usize) {
+    pub(crate) fn map_successors(&mut self, f: &dyn Fn(usize) -> usize) {
         match self {
-            Term::Jump(b) => *b = f(*b),
-            Term::Branch { taken, fall, .. } | Term::UniformAny { taken, fall, .. } => {
+            Terminator::Jump(b) => *b = f(*b),
+            Terminator::Branch { taken, fall, .. } | Terminator::UniformAny { taken, fall, .. } => {
                 *taken = f(*taken);
                 *fall = f(*fall);
             }
-            Term::PredicatedSplit { all, some, none, .. } => {
+            Terminator::PredicatedSplit { all, some, none, .. } => {
                 *all = f(*all);
                 *some = f(*some);
                 *none = f(*none);
             }
-            Term::Table { targets, .. } => targets.iter_mut().for_each(|t| *t = f(*t)),
+            Terminator::Table { targets, .. } => targets.iter_mut().for_each(|t| *t = f(*t)),
             _ => {}
         }
     }
@@ -84,7 +84,7 @@ impl Term {
 #[derive(Debug, Clone)]
 pub(crate) struct Block<'m> {
     pub(crate) stmts: Vec<Stmt<'m>>,
-    pub(crate) term: Term,
+    pub(crate) term: Terminator,
     /// The statement that the terminator came from, for sites.
     pub(crate) term_index: u32,
     pub(crate) preds: Vec<usize>,
@@ -92,10 +92,10 @@ pub(crate) struct Block<'m> {
 
 /// A function in blocks.
 #[derive(Debug, Clone)]
-pub(crate) struct Body<'m> {
+pub(crate) struct FunctionBody<'m> {
     pub(crate) blocks: Vec<Block<'m>>,
     /// Width of each register: those of the function, the carry flag, those of the compiler.
-    pub(crate) widths: Vec<Width>,
+    pub(crate) widths: Vec<RegWidth>,
     carry: Reg,
 }
 
@@ -113,7 +113,7 @@ pub(crate) enum BlockRole {
 }
 
 /// The kind of an instruction.
-pub(crate) fn kind(inst: &Inst) -> BlockRole {
+pub(crate) fn block_role(inst: &Inst) -> BlockRole {
     use Inst::*;
     match inst {
         Shfl { .. } | Vote { .. } | Match { .. } | Redux { .. } | BarWarpSync { .. } | Elect { .. } | Matrix(_) => {
@@ -129,7 +129,7 @@ pub(crate) fn kind(inst: &Inst) -> BlockRole {
 /// destination that a guard may leave alone.
 pub(crate) fn stmt_uses(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
     for_each_use(&st.inst, g);
-    if super::pure::reads_carry(&st.inst) {
+    if super::pure_instructions::reads_carry(&st.inst) {
         g(carry);
     }
     if let Some(guard) = st.guard {
@@ -143,32 +143,32 @@ pub(crate) fn stmt_uses(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
 /// Calls `g` with the registers a statement writes.
 pub(crate) fn stmt_defs(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
     for_each_def(&st.inst, g);
-    if super::pure::writes_carry(&st.inst) {
+    if super::pure_instructions::writes_carry(&st.inst) {
         g(carry);
     }
 }
 
-impl<'m> Body<'m> {
+impl<'m> FunctionBody<'m> {
     /// Splits the body of `f` into blocks.
-    pub(crate) fn build(f: &'m Function) -> Body<'m> {
-        let mut widths: Vec<Width> = f.regs.iter().map(|r| Width::of(r.ty)).collect();
-        widths.push(Width::of(Type::Pred));
+    pub(crate) fn from_function(f: &'m Function) -> FunctionBody<'m> {
+        let mut widths: Vec<RegWidth> = f.regs.iter().map(|r| RegWidth::of_type(r.ty)).collect();
+        widths.push(RegWidth::of_type(Type::Pred));
         let carry = Reg(f.regs.len() as u32);
-        let mut body = Body { blocks: split(f), widths, carry };
+        let mut body = FunctionBody { blocks: split_into_blocks(f), widths, carry };
         if !f.entry {
-            super::register_params::add(&mut body, f);
+            super::register_params::add_param_loads_and_stores(&mut body, f);
         }
-        body.renumber();
+        body.renumber_blocks();
         body
     }
 
     /// The carry flag.
-    pub(crate) fn carry(&self) -> Reg {
+    pub(crate) fn carry_flag(&self) -> Reg {
         self.carry
     }
 
     /// A new register of the compiler's own.
-    pub(crate) fn add_register(&mut self, width: Width) -> Reg {
+    pub(crate) fn add_register(&mut self, width: RegWidth) -> Reg {
         self.widths.push(width);
         Reg(self.widths.len() as u32 - 1)
     }
@@ -177,26 +177,26 @@ impl<'m> Body<'m> {
     pub(crate) fn split_block(&mut self, b: usize, at: usize) {
         let next = self.blocks.len();
         let stmts = self.blocks[b].stmts.split_off(at);
-        let term = std::mem::replace(&mut self.blocks[b].term, Term::Jump(next));
+        let term = std::mem::replace(&mut self.blocks[b].term, Terminator::Jump(next));
         let term_index = self.blocks[b].term_index;
         self.blocks[b].term_index = self.blocks[b].stmts.last().map_or(term_index, |s| s.index);
         self.blocks.push(Block { stmts, term, term_index, preds: vec![] });
     }
 
     /// Drops unreachable blocks, numbers the rest in reverse post-order and fills `preds`.
-    pub(crate) fn renumber(&mut self) {
+    pub(crate) fn renumber_blocks(&mut self) {
         let first = post_order(&self.blocks, &|_, s| s);
-        self.permute(&first);
-        let dom = super::flow::dominators(self);
+        self.permute_blocks(&first);
+        let dom = super::flow::immediate_dominators(self);
         let depth = super::flow::loop_exits_first(self, &dom);
         let second = post_order(&self.blocks, &|b, mut s: Vec<usize>| {
-            s.sort_by_key(|&t| depth.rank(b, t));
+            s.sort_by_key(|&t| depth.successor_rank(b, t));
             s
         });
-        self.permute(&second);
+        self.permute_blocks(&second);
     }
 
-    fn permute(&mut self, post: &[usize]) {
+    fn permute_blocks(&mut self, post: &[usize]) {
         let mut number = vec![usize::MAX; self.blocks.len()];
         for (i, &b) in post.iter().rev().enumerate() {
             number[b] = i;
@@ -204,7 +204,7 @@ impl<'m> Body<'m> {
         let mut old: Vec<Option<Block<'m>>> = std::mem::take(&mut self.blocks).into_iter().map(Some).collect();
         for &b in post.iter().rev() {
             if let Some(mut block) = old[b].take() {
-                block.term.map(&|t| number[t]);
+                block.term.map_successors(&|t| number[t]);
                 block.preds.clear();
                 self.blocks.push(block);
             }
@@ -248,44 +248,44 @@ struct BlockBuilder<'m> {
     current: Vec<Stmt<'m>>,
     /// Block that begins at a statement.
     start_of: Vec<Option<usize>>,
-    /// Terminators whose targets are statement numbers plus [`STATEMENT`].
+    /// Terminators whose targets are statement numbers plus [`STATEMENT_TARGET_BIT`].
     begun: bool,
 }
 
 /// Added to a target that is still a statement number.
-const STATEMENT: usize = 1 << 40;
+const STATEMENT_TARGET_BIT: usize = 1 << 40;
 
 impl<'m> BlockBuilder<'m> {
-    fn finish(&mut self, term: Term, index: usize) {
+    fn finish_block(&mut self, term: Terminator, index: usize) {
         let stmts = std::mem::take(&mut self.current);
         self.blocks.push(Block { stmts, term, term_index: index as u32, preds: vec![] });
         self.begun = false;
     }
-    fn begin(&mut self, statement: usize) {
+    fn begin_block(&mut self, statement: usize) {
         if self.begun {
-            self.finish(Term::Jump(STATEMENT + statement), statement.saturating_sub(1));
+            self.finish_block(Terminator::Jump(STATEMENT_TARGET_BIT + statement), statement.saturating_sub(1));
         }
         self.start_of[statement] = Some(self.blocks.len());
         self.begun = true;
     }
-    fn label(&self, l: rtcg_ptx::ast::Label) -> usize {
-        STATEMENT + self.f.label_targets[l.index()] as usize
+    fn label_target(&self, l: rtcg_ptx::ast::Label) -> usize {
+        STATEMENT_TARGET_BIT + self.f.label_targets[l.index()] as usize
     }
-    fn control_term(&self, inst: &Inst) -> Term {
+    fn control_terminator(&self, inst: &Inst) -> Terminator {
         match inst {
-            Inst::Bra { target, .. } => Term::Jump(self.label(*target)),
+            Inst::Bra { target, .. } => Terminator::Jump(self.label_target(*target)),
             Inst::Brx { index, targets } => {
-                Term::Table { index: *index, targets: targets.iter().map(|t| self.label(*t)).collect() }
+                Terminator::Table { index: *index, targets: targets.iter().map(|t| self.label_target(*t)).collect() }
             }
-            Inst::Ret if !self.f.entry => Term::Return,
-            Inst::Ret | Inst::Exit => Term::Exit,
-            _ => Term::Unreachable,
+            Inst::Ret if !self.f.entry => Terminator::Return,
+            Inst::Ret | Inst::Exit => Terminator::Exit,
+            _ => Terminator::Unreachable,
         }
     }
-    fn control(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst) {
-        let term = self.control_term(inst);
+    fn add_control(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst) {
+        let term = self.control_terminator(inst);
         let Some(guard) = guard else {
-            if let Term::Unreachable = term {
+            if let Terminator::Unreachable = term {
                 self.current.push(Stmt {
                     guard: None,
                     merges_old_values: true,
@@ -293,14 +293,14 @@ impl<'m> BlockBuilder<'m> {
                     index: i as u32,
                 });
             }
-            return self.finish(term, i);
+            return self.finish_block(term, i);
         };
-        if let Term::Jump(taken) = term {
-            return self.finish(Term::Branch { guard, taken, fall: STATEMENT + i + 1 }, i);
+        if let Terminator::Jump(taken) = term {
+            return self.finish_block(Terminator::Branch { guard, taken, fall: STATEMENT_TARGET_BIT + i + 1 }, i);
         }
         let aside = self.blocks.len() + 1;
-        self.finish(Term::Branch { guard, taken: aside, fall: STATEMENT + i + 1 }, i);
-        if let Term::Unreachable = term {
+        self.finish_block(Terminator::Branch { guard, taken: aside, fall: STATEMENT_TARGET_BIT + i + 1 }, i);
+        if let Terminator::Unreachable = term {
             self.current.push(Stmt {
                 guard: None,
                 merges_old_values: true,
@@ -308,16 +308,16 @@ impl<'m> BlockBuilder<'m> {
                 index: i as u32,
             });
         }
-        self.finish(term, i);
+        self.finish_block(term, i);
     }
     /// A call, barrier or warp operation; guarded ones get a block that a branch skips.
-    fn single(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst, ends: bool) {
+    fn add_single_statement_block(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst, ends: bool) {
         if let Some(guard) = guard {
             let aside = self.blocks.len() + 1;
-            self.finish(Term::Branch { guard, taken: aside, fall: STATEMENT + i + 1 }, i);
+            self.finish_block(Terminator::Branch { guard, taken: aside, fall: STATEMENT_TARGET_BIT + i + 1 }, i);
             self.begun = true;
         } else if !ends && !self.current.is_empty() {
-            self.begin(i);
+            self.begin_block(i);
         }
         self.current.push(Stmt { guard: None, merges_old_values: true, inst: Cow::Borrowed(inst), index: i as u32 });
         if ends || guard.is_some() {
@@ -325,20 +325,20 @@ impl<'m> BlockBuilder<'m> {
             if bar_result {
                 // The result is taken in a block of its own, which masked code enters after the wait.
                 let next = self.blocks.len() + 1;
-                self.finish(Term::Jump(next), i);
+                self.finish_block(Terminator::Jump(next), i);
                 self.current.push(Stmt {
                     guard: None,
                     merges_old_values: true,
-                    inst: Cow::Owned(super::barrier::take_result(inst)),
+                    inst: Cow::Owned(super::barrier::read_barrier_result(inst)),
                     index: i as u32,
                 });
             }
-            self.finish(Term::Jump(STATEMENT + i + 1), i);
+            self.finish_block(Terminator::Jump(STATEMENT_TARGET_BIT + i + 1), i);
         }
     }
 }
 
-fn split(f: &Function) -> Vec<Block<'_>> {
+fn split_into_blocks(f: &Function) -> Vec<Block<'_>> {
     let n = f.body.len();
     let mut s = BlockBuilder { f, blocks: vec![], current: vec![], start_of: vec![None; n + 1], begun: false };
     let mut starts = vec![false; n + 1];
@@ -348,12 +348,12 @@ fn split(f: &Function) -> Vec<Block<'_>> {
     }
     for (i, st) in f.body.iter().enumerate() {
         if starts[i] || !s.begun {
-            s.begin(i);
+            s.begin_block(i);
         }
-        match kind(&st.inst) {
-            BlockRole::Control => s.control(i, st.guard, &st.inst),
-            BlockRole::WarpOp => s.single(i, st.guard, &st.inst, false),
-            BlockRole::EndsBlock => s.single(i, st.guard, &st.inst, true),
+        match block_role(&st.inst) {
+            BlockRole::Control => s.add_control(i, st.guard, &st.inst),
+            BlockRole::WarpOp => s.add_single_statement_block(i, st.guard, &st.inst, false),
+            BlockRole::EndsBlock => s.add_single_statement_block(i, st.guard, &st.inst, true),
             BlockRole::Simple => s.current.push(Stmt {
                 guard: st.guard,
                 merges_old_values: true,
@@ -363,16 +363,18 @@ fn split(f: &Function) -> Vec<Block<'_>> {
         }
     }
     // Falling off the end returns.
-    s.begin(n);
-    s.finish(if f.entry { Term::Exit } else { Term::Return }, n.saturating_sub(1));
+    s.begin_block(n);
+    s.finish_block(if f.entry { Terminator::Exit } else { Terminator::Return }, n.saturating_sub(1));
     let start_of = s.start_of;
     let mut blocks = s.blocks;
     for b in &mut blocks {
-        b.term.map(&|t| if t >= STATEMENT { start_of[t - STATEMENT].unwrap_or(0) } else { t });
-        if let Term::Branch { taken, fall, .. } = b.term
+        b.term.map_successors(&|t| {
+            if t >= STATEMENT_TARGET_BIT { start_of[t - STATEMENT_TARGET_BIT].unwrap_or(0) } else { t }
+        });
+        if let Terminator::Branch { taken, fall, .. } = b.term
             && taken == fall
         {
-            b.term = Term::Jump(taken);
+            b.term = Terminator::Jump(taken);
         }
     }
     blocks

@@ -4,8 +4,8 @@
 //! Compilers make addresses of a pointer and of 32-bit indices that are widened and scaled. The sum
 //! is as good an address as the pointer, as far as the guards around the device window reach.
 
-use super::body::{Body, stmt_defs};
-use super::flow::{dominates, dominators};
+use super::body::{FunctionBody, stmt_defs};
+use super::flow::{block_dominates, immediate_dominators};
 use super::operands::for_each_def;
 use rtcg_ptx::ast::{BinaryOp, Inst, Operand, Reg, Type};
 use std::collections::HashMap;
@@ -21,18 +21,18 @@ impl OffsetBound {
     fn of_constant(n: i64) -> OffsetBound {
         OffsetBound { limit: n.unsigned_abs().saturating_add(1), align: 1 << n.trailing_zeros().min(32) }
     }
-    fn times(self, n: i64) -> OffsetBound {
+    fn scaled_by(self, n: i64) -> OffsetBound {
         let by = OffsetBound::of_constant(n);
         let align = self.align.saturating_mul(by.align).min(1 << 32);
         OffsetBound { limit: self.limit.saturating_mul(n.unsigned_abs().max(1)), align }
     }
-    pub(crate) fn plus(self, other: OffsetBound) -> OffsetBound {
+    pub(crate) fn plus_bound(self, other: OffsetBound) -> OffsetBound {
         OffsetBound { limit: self.limit.saturating_add(other.limit), align: self.align.min(other.align) }
     }
 }
 
 /// A widened number of type `ty`, which has at most 32 bits.
-fn widened(ty: Type) -> OffsetBound {
+fn bound_of_widened(ty: Type) -> OffsetBound {
     OffsetBound { limit: if ty.is_signed() { (1 << 31) + 1 } else { 1 << 32 }, align: 1 }
 }
 
@@ -40,30 +40,30 @@ fn widened(ty: Type) -> OffsetBound {
 const MAX_LIMIT: u64 = 1 << 48;
 
 /// Where a statement stands: its block, and its place in it.
-type Position = (usize, usize);
+type StatementPosition = (usize, usize);
 
 /// What is known of a function's sums of addresses.
 #[derive(Debug, Default)]
 pub(crate) struct OffsetBounds {
     /// By register: where its only definition stands, and its bound.
-    of: HashMap<Reg, (Position, OffsetBound)>,
-    roots: HashMap<Position, (Operand, OffsetBound)>,
+    of: HashMap<Reg, (StatementPosition, OffsetBound)>,
+    roots: HashMap<StatementPosition, (Operand, OffsetBound)>,
 }
 
 impl OffsetBounds {
     /// Of a function whose blocks are numbered in reverse post-order.
-    pub(crate) fn of(body: &Body<'_>) -> OffsetBounds {
-        let idom = dominators(body);
+    pub(crate) fn of_body(body: &FunctionBody<'_>) -> OffsetBounds {
+        let idom = immediate_dominators(body);
         let mut writes = vec![0_u32; body.widths.len()];
         for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-            stmt_defs(st, body.carry(), &mut |r| writes[r.index()] += 1);
+            stmt_defs(st, body.carry_flag(), &mut |r| writes[r.index()] += 1);
         }
         let mut bounds = OffsetBounds::default();
         for (b, block) in body.blocks.iter().enumerate() {
             for (k, st) in block.stmts.iter().enumerate().filter(|(_, st)| st.guard.is_none()) {
-                let known = |o: Operand| bounds.operand(&idom, (b, k), o);
-                let bound = result(&st.inst, &known).filter(|b| b.limit <= MAX_LIMIT);
-                if let Some(root) = root(&st.inst, &known) {
+                let known = |o: Operand| bounds.operand_bound(&idom, (b, k), o);
+                let bound = result_bound(&st.inst, &known).filter(|b| b.limit <= MAX_LIMIT);
+                if let Some(root) = sum_unbounded_addend(&st.inst, &known) {
                     bounds.roots.insert((b, k), root);
                 }
                 if let Some(bound) = bound {
@@ -80,11 +80,11 @@ impl OffsetBounds {
 
     /// What is known of a 64-bit operand of the statement at `at`. A definition that does not come
     /// before it on every way tells nothing.
-    fn operand(&self, idom: &[usize], at: Position, o: Operand) -> Option<OffsetBound> {
+    fn operand_bound(&self, idom: &[usize], at: StatementPosition, o: Operand) -> Option<OffsetBound> {
         match o {
             Operand::Reg(r) => {
                 let &((b, k), bound) = self.of.get(&r)?;
-                let before = if b == at.0 { k < at.1 } else { dominates(idom, b, at.0) };
+                let before = if b == at.0 { k < at.1 } else { block_dominates(idom, b, at.0) };
                 before.then_some(bound)
             }
             Operand::Int(n) => Some(OffsetBound::of_constant(n)),
@@ -93,31 +93,31 @@ impl OffsetBounds {
     }
 
     /// For the sum of 64 bits at `at`: its operand that is not bounded, with the bound of the other one.
-    pub(crate) fn root(&self, at: Position) -> Option<(Operand, OffsetBound)> {
+    pub(crate) fn unbounded_addend(&self, at: StatementPosition) -> Option<(Operand, OffsetBound)> {
         self.roots.get(&at).copied()
     }
 }
 
-fn result(inst: &Inst, known: &dyn Fn(Operand) -> Option<OffsetBound>) -> Option<OffsetBound> {
+fn result_bound(inst: &Inst, known: &dyn Fn(Operand) -> Option<OffsetBound>) -> Option<OffsetBound> {
     match inst {
         Inst::Cvt { dty, sty, .. } => {
             let widens = dty.bits() == 64 && !dty.is_float() && !sty.is_float() && sty.bits() <= 32;
-            widens.then(|| widened(*sty))
+            widens.then(|| bound_of_widened(*sty))
         }
         Inst::Binary { op: BinaryOp::MulWide, ty, b: Operand::Int(n), .. } => {
-            (ty.bits() <= 32 && (0..1 << 31).contains(n)).then(|| widened(*ty).times(*n))
+            (ty.bits() <= 32 && (0..1 << 31).contains(n)).then(|| bound_of_widened(*ty).scaled_by(*n))
         }
         Inst::Binary { op, ty, a, b, .. } if ty.bits() == 64 && !ty.is_float() => match (op, b) {
-            (BinaryOp::Add | BinaryOp::Sub, _) => Some(known(*a)?.plus(known(*b)?)),
-            (BinaryOp::Shl, Operand::Int(n)) if (0..32).contains(n) => Some(known(*a)?.times(1 << n)),
-            (BinaryOp::Mul, Operand::Int(n)) => Some(known(*a)?.times(*n)),
+            (BinaryOp::Add | BinaryOp::Sub, _) => Some(known(*a)?.plus_bound(known(*b)?)),
+            (BinaryOp::Shl, Operand::Int(n)) if (0..32).contains(n) => Some(known(*a)?.scaled_by(1 << n)),
+            (BinaryOp::Mul, Operand::Int(n)) => Some(known(*a)?.scaled_by(*n)),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn root(inst: &Inst, known: &dyn Fn(Operand) -> Option<OffsetBound>) -> Option<(Operand, OffsetBound)> {
+fn sum_unbounded_addend(inst: &Inst, known: &dyn Fn(Operand) -> Option<OffsetBound>) -> Option<(Operand, OffsetBound)> {
     let Inst::Binary { op, ty, a, b, .. } = inst else { return None };
     if ty.bits() != 64 || ty.is_float() {
         return None;
@@ -132,7 +132,7 @@ fn root(inst: &Inst, known: &dyn Fn(Operand) -> Option<OffsetBound>) -> Option<(
 #[cfg(test)]
 mod tests {
     use super::{OffsetBound, OffsetBounds};
-    use crate::jit::simt::body::Body;
+    use crate::jit::simt::body::FunctionBody;
     use rtcg_ptx::ast::Operand;
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         let parsed = rtcg_ptx::parse(text);
         assert!(!parsed.has_errors(), "{}", parsed.render("test"));
         let function = &parsed.module.functions[0];
-        let bounds = OffsetBounds::of(&Body::build(function));
+        let bounds = OffsetBounds::of_body(&FunctionBody::from_function(function));
         let reg = |name: &str| function.regs.iter().position(|r| &*r.name == name).unwrap();
         let get = |name: &str| bounds.of.iter().find(|(r, _)| r.index() == reg(name)).map(|(_, b)| b.1);
         assert_eq!(get("%d1"), Some(OffsetBound { limit: (1 << 33) + 4, align: 4 }));

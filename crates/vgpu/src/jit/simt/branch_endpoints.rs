@@ -1,8 +1,8 @@
 //! Branches on a comparison of an affine value with a bound: lane 0 and lane 31 decide for all,
 //! unless they disagree or the values wrap around between them.
 
-use super::body::{Body, Term, stmt_defs, stmt_uses};
-use super::classes::{Class, Classes};
+use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
+use super::classes::{LaneClass, RegisterClasses};
 use super::flow::BitSet;
 use rtcg_ptx::ast::*;
 
@@ -24,14 +24,19 @@ pub(crate) struct BranchEndpoints {
 }
 
 /// The comparison at the end of block `b`, if it is of that kind.
-pub(crate) fn find(body: &Body<'_>, classes: &Classes, live: &[BitSet], b: usize) -> Option<BranchEndpoints> {
+pub(crate) fn find_comparison(
+    body: &FunctionBody<'_>,
+    classes: &RegisterClasses,
+    live: &[BitSet],
+    b: usize,
+) -> Option<BranchEndpoints> {
     let block = &body.blocks[b];
     let (guard, agreed) = match block.term {
-        Term::Branch { guard, taken, fall } => (guard, [taken, fall]),
-        Term::PredicatedSplit { guard, all, none, .. } => (guard, [all, none]),
+        Terminator::Branch { guard, taken, fall } => (guard, [taken, fall]),
+        Terminator::PredicatedSplit { guard, all, none, .. } => (guard, [all, none]),
         _ => return None,
     };
-    let carry = body.carry();
+    let carry = body.carry_flag();
     let writes = |st: &super::body::Stmt<'_>, o: Operand| {
         let mut found = false;
         stmt_defs(st, carry, &mut |r| found |= o == Operand::Reg(r));
@@ -41,12 +46,16 @@ pub(crate) fn find(body: &Body<'_>, classes: &Classes, live: &[BitSet], b: usize
     let st = &block.stmts[at];
     let Inst::Setp { cmp, ty, combine: None, dst: Some(_), dst2: None, a, b: c, .. } = *st.inst else { return None };
     let integer = !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
-    if !integer || st.guard.is_some() || !classes.same_width(a, ty) || !classes.same_width(c, ty) {
+    if !integer
+        || st.guard.is_some()
+        || !classes.is_register_of_type_width(a, ty)
+        || !classes.is_register_of_type_width(c, ty)
+    {
         return None;
     }
-    let (affine, stride, bound, cmp) = match (classes.operand(a), classes.operand(c)) {
-        (Class::Affine(s), Class::Uniform) => (a, s, c, cmp),
-        (Class::Uniform, Class::Affine(s)) => (c, s, a, mirrored(cmp)),
+    let (affine, stride, bound, cmp) = match (classes.operand_class(a), classes.operand_class(c)) {
+        (LaneClass::Affine(s), LaneClass::Uniform) => (a, s, c, cmp),
+        (LaneClass::Uniform, LaneClass::Affine(s)) => (c, s, a, swap_operands(cmp)),
         _ => return None,
     };
     let rest = &block.stmts[at + 1..];
@@ -60,7 +69,7 @@ pub(crate) fn find(body: &Body<'_>, classes: &Classes, live: &[BitSet], b: usize
 }
 
 /// The comparison with its operands exchanged.
-fn mirrored(cmp: CmpOp) -> CmpOp {
+fn swap_operands(cmp: CmpOp) -> CmpOp {
     match cmp {
         CmpOp::Lt => CmpOp::Gt,
         CmpOp::Le => CmpOp::Ge,

@@ -5,18 +5,18 @@
 //! Whether it still does after a detour through masked code is checked there at run time, so the
 //! treatment of divergent branches here only decides how often that check succeeds.
 
-use super::body::{Body, Stmt, Term, stmt_defs};
-use super::flow::{BitSet, influence};
+use super::body::{FunctionBody, Stmt, Terminator, stmt_defs};
+use super::flow::{BitSet, influence_region};
 use super::low_bits::{KnownLowBits, LowBits, is_word};
-use super::pure;
-use super::width::{CHUNK_LANES, Width};
-use crate::jit::Variant;
+use super::pure_instructions;
+use super::width::{CHUNK_LANES, RegWidth};
+use crate::jit::LaunchVariant;
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
 /// What the lanes of a register have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum LaneClass {
     /// The same value in all lanes.
     Uniform,
     /// Lane `i` holds lane 0's value plus `i` times this stride (modulo the register's width).
@@ -27,24 +27,24 @@ pub(crate) enum Class {
     Varying,
 }
 
-impl Class {
-    fn join(self, other: Class) -> Class {
-        match (self.stride(), other.stride()) {
+impl LaneClass {
+    fn join_with(self, other: LaneClass) -> LaneClass {
+        match (self.lane_stride(), other.lane_stride()) {
             _ if self == other => self,
-            (Some(a), Some(b)) if a == b => Class::Chunked(a),
-            _ => Class::Varying,
+            (Some(a), Some(b)) if a == b => LaneClass::Chunked(a),
+            _ => LaneClass::Varying,
         }
     }
     /// Whether one scalar stands for all lanes, or one for each chunk.
     pub(crate) fn is_scalar(self) -> bool {
-        self != Class::Varying
+        self != LaneClass::Varying
     }
     /// The step from lane to lane within a chunk.
-    pub(crate) fn stride(self) -> Option<i64> {
+    pub(crate) fn lane_stride(self) -> Option<i64> {
         match self {
-            Class::Uniform => Some(0),
-            Class::Affine(s) | Class::Chunked(s) => Some(s),
-            Class::Varying => None,
+            LaneClass::Uniform => Some(0),
+            LaneClass::Affine(s) | LaneClass::Chunked(s) => Some(s),
+            LaneClass::Varying => None,
         }
     }
 }
@@ -58,12 +58,12 @@ pub(crate) const CHUNKED_BITS: i64 = CHUNK_LANES.trailing_zeros() as i64;
 
 /// The result of the analysis of one function.
 #[derive(Debug, Clone)]
-pub(crate) struct Classes {
-    of: Vec<Option<Class>>,
+pub(crate) struct RegisterClasses {
+    of: Vec<Option<LaneClass>>,
     low: LowBits,
     /// See [`super::signed_division`].
     biased_dividends: HashMap<Reg, Reg>,
-    widths: Vec<Width>,
+    widths: Vec<RegWidth>,
     carry: Reg,
     linear_tid: bool,
     tid_contiguous_8: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Classes {
 
 /// How converged code executes a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exec {
+pub(crate) enum ExecMode {
     /// Once, on scalars; each result is uniform.
     Uniform,
     /// Once, on the values of lane 0; each result has this stride.
@@ -87,106 +87,106 @@ pub(crate) enum Exec {
     Lanes,
 }
 
-impl Exec {
-    pub(crate) fn class(self) -> Class {
+impl ExecMode {
+    pub(crate) fn result_lane_class(self) -> LaneClass {
         match self {
-            Exec::Uniform => Class::Uniform,
-            Exec::Affine(s) => Class::Affine(s),
-            Exec::Chunked(s) => Class::Chunked(s),
-            Exec::Lanes => Class::Varying,
+            ExecMode::Uniform => LaneClass::Uniform,
+            ExecMode::Affine(s) => LaneClass::Affine(s),
+            ExecMode::Chunked(s) => LaneClass::Chunked(s),
+            ExecMode::Lanes => LaneClass::Varying,
         }
     }
 }
 
-impl Classes {
+impl RegisterClasses {
     /// Analyses `body`.
-    pub(crate) fn of(
-        body: &Body<'_>,
+    pub(crate) fn analyze(
+        body: &FunctionBody<'_>,
         f: &Function,
         pitch: u32,
         ipdom: &[Option<usize>],
         live: &[BitSet],
-        variant: Variant,
-    ) -> Classes {
-        let mut c = Classes {
+        variant: LaunchVariant,
+    ) -> RegisterClasses {
+        let mut c = RegisterClasses {
             of: vec![None; body.widths.len()],
-            low: LowBits::of(body, variant),
+            low: LowBits::analyze(body, variant),
             biased_dividends: super::signed_division::biased_dividends(body, live),
             widths: body.widths.clone(),
-            carry: body.carry(),
+            carry: body.carry_flag(),
             linear_tid: variant.linear_tid,
             tid_contiguous_8: variant.tid_contiguous_8,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
             rarely_divergent: BitSet::new(body.widths.len()),
         };
-        c.solve(body);
+        c.solve_to_fixpoint(body);
         let mut handled = BitSet::new(body.blocks.len());
         let mut spread = BitSet::new(body.widths.len());
         loop {
-            c.rarely_divergent = super::rarely_divergent::registers(body, &c, &spread);
+            c.rarely_divergent = super::rarely_divergent::rarely_divergent_registers(body, &c, &spread);
             let mut changed = false;
             for (b, block) in body.blocks.iter().enumerate() {
-                if c.diverges(&block.term) && !c.rarely_diverges(&block.term) && handled.insert(b) {
-                    changed |= c.spread(body, b, ipdom[b], live, &mut spread);
+                if c.may_diverge(&block.term) && !c.rarely_diverges(&block.term) && handled.insert_bit(b) {
+                    changed |= c.mark_divergent_writes(body, b, ipdom[b], live, &mut spread);
                 }
             }
             if !changed {
                 return c;
             }
-            c.solve(body);
+            c.solve_to_fixpoint(body);
         }
     }
 
     /// The class of a register; one that is never written is uniform.
-    pub(crate) fn get(&self, r: Reg) -> Class {
-        self.of[r.index()].unwrap_or(Class::Uniform)
+    pub(crate) fn class_of(&self, r: Reg) -> LaneClass {
+        self.of[r.index()].unwrap_or(LaneClass::Uniform)
     }
 
     /// Whether a register that this analysis has seen is held as one scalar, or one per chunk.
     pub(crate) fn is_known_scalar(&self, r: Reg) -> bool {
-        self.of.get(r.index()).is_some_and(|c| c.is_some_and(Class::is_scalar))
+        self.of.get(r.index()).is_some_and(|c| c.is_some_and(LaneClass::is_scalar))
     }
 
     /// Whether lanes can disagree at a terminator.
-    pub(crate) fn diverges(&self, term: &Term) -> bool {
+    pub(crate) fn may_diverge(&self, term: &Terminator) -> bool {
         match term {
-            Term::Branch { guard, .. } => !self.get(guard.reg).is_scalar(),
-            Term::Table { index, .. } => self.get(*index) != Class::Uniform,
+            Terminator::Branch { guard, .. } => !self.class_of(guard.reg).is_scalar(),
+            Terminator::Table { index, .. } => self.class_of(*index) != LaneClass::Uniform,
             _ => false,
         }
     }
 
     /// Whether lanes disagree at a branch in few warps only, if in any.
-    pub(crate) fn rarely_diverges(&self, term: &Term) -> bool {
-        matches!(term, Term::Branch { guard, .. } if self.rarely_divergent.holds(guard.reg.index()))
+    pub(crate) fn rarely_diverges(&self, term: &Terminator) -> bool {
+        matches!(term, Terminator::Branch { guard, .. } if self.rarely_divergent.contains_or_beyond(guard.reg.index()))
     }
 
     /// The value of a register that holds one constant everywhere.
-    pub(crate) fn constant(&self, o: Operand) -> Option<i64> {
+    pub(crate) fn constant_value(&self, o: Operand) -> Option<i64> {
         match o {
             Operand::Int(v) => Some(v),
-            Operand::Reg(r) => self.low.constant(r),
+            Operand::Reg(r) => self.low.register_constant(r),
             _ => None,
         }
     }
 
     /// What is known of the lowest bits of an operand that is read as `bits` bits.
-    pub(crate) fn low(&self, o: Operand, bits: u32) -> KnownLowBits {
-        let rounded = |r: Reg| self.dividend(r).filter(|_| self.get(r).stride() != Some(0));
+    pub(crate) fn known_low_bits(&self, o: Operand, bits: u32) -> KnownLowBits {
+        let rounded = |r: Reg| self.biased_dividend(r).filter(|_| self.class_of(r).lane_stride() != Some(0));
         match o {
-            Operand::Reg(r) => self.low.operand(rounded(r).map_or(o, Operand::Reg), bits),
-            _ => self.low.operand(o, bits),
+            Operand::Reg(r) => self.low.operand_bits(rounded(r).map_or(o, Operand::Reg), bits),
+            _ => self.low.operand_bits(o, bits),
         }
     }
 
     /// What is divided, where a register holds the sum from which a quotient is taken.
-    pub(crate) fn dividend(&self, sum: Reg) -> Option<Reg> {
+    pub(crate) fn biased_dividend(&self, sum: Reg) -> Option<Reg> {
         self.biased_dividends.get(&sum).copied()
     }
 
-    fn solve(&mut self, body: &Body<'_>) {
-        let carry = body.carry();
+    fn solve_to_fixpoint(&mut self, body: &FunctionBody<'_>) {
+        let carry = body.carry_flag();
         let mut changed = true;
         while changed {
             changed = false;
@@ -194,10 +194,10 @@ impl Classes {
                 let class = self.result_class(st);
                 stmt_defs(st, carry, &mut |r| {
                     let old = self.of[r.index()];
-                    let new = old.map_or(class, |o| o.join(class));
+                    let new = old.map_or(class, |o| o.join_with(class));
                     // A predicate and a 16-bit register cannot be affine.
-                    let narrow = matches!(self.widths[r.index()], Width::Pred | Width::W16 | Width::W128);
-                    let new = if narrow && new != Class::Uniform { Class::Varying } else { new };
+                    let narrow = matches!(self.widths[r.index()], RegWidth::Pred | RegWidth::W16 | RegWidth::W128);
+                    let new = if narrow && new != LaneClass::Uniform { LaneClass::Varying } else { new };
                     if old != Some(new) {
                         self.of[r.index()] = Some(new);
                         changed = true;
@@ -209,16 +209,23 @@ impl Classes {
 
     /// Registers written under a divergent branch and read where the lanes meet again differ
     /// between the lanes that came along different ways.
-    fn spread(&mut self, body: &Body<'_>, b: usize, end: Option<usize>, live: &[BitSet], spread: &mut BitSet) -> bool {
+    fn mark_divergent_writes(
+        &mut self,
+        body: &FunctionBody<'_>,
+        b: usize,
+        end: Option<usize>,
+        live: &[BitSet],
+        spread: &mut BitSet,
+    ) -> bool {
         let Some(end) = end else { return false };
-        let carry = body.carry();
+        let carry = body.carry_flag();
         let mut changed = false;
-        for x in influence(body, b, Some(end)).iter() {
+        for x in influence_region(body, b, Some(end)).iter_bits() {
             for st in &body.blocks[x].stmts {
                 stmt_defs(st, carry, &mut |r| {
                     if live[end].contains(r.index()) {
-                        changed |= spread.insert(r.index());
-                        self.of[r.index()] = Some(Class::Varying);
+                        changed |= spread.insert_bit(r.index());
+                        self.of[r.index()] = Some(LaneClass::Varying);
                     }
                 });
             }
@@ -226,209 +233,222 @@ impl Classes {
         changed
     }
 
-    fn result_class(&self, st: &Stmt<'_>) -> Class {
-        let class = self.exec(st).class();
+    fn result_class(&self, st: &Stmt<'_>) -> LaneClass {
+        let class = self.exec_mode(st).result_lane_class();
         match st.guard {
-            Some(g) if !self.get(g.reg).is_scalar() => Class::Varying,
+            Some(g) if !self.class_of(g.reg).is_scalar() => LaneClass::Varying,
             _ => class,
         }
     }
 
     /// The class of an operand.
-    pub(crate) fn operand(&self, o: Operand) -> Class {
+    pub(crate) fn operand_class(&self, o: Operand) -> LaneClass {
         match o {
-            Operand::Reg(r) => self.get(r),
-            Operand::Special(s) => self.special(s),
-            Operand::Address(Symbol::Local(v), _) => self.local_stride[v.index()].map_or(Class::Uniform, Class::Affine),
-            _ => Class::Uniform,
+            Operand::Reg(r) => self.class_of(r),
+            Operand::Special(s) => self.special_register_class(s),
+            Operand::Address(Symbol::Local(v), _) => {
+                self.local_stride[v.index()].map_or(LaneClass::Uniform, LaneClass::Affine)
+            }
+            _ => LaneClass::Uniform,
         }
     }
 
-    fn special(&self, s: SpecialReg) -> Class {
+    fn special_register_class(&self, s: SpecialReg) -> LaneClass {
         match s {
-            SpecialReg::Tid(Dim::X) if self.linear_tid => Class::Affine(1),
-            SpecialReg::Tid(_) if self.linear_tid => Class::Uniform,
-            SpecialReg::Tid(Dim::X) if self.tid_contiguous_8 => Class::Chunked(1),
-            SpecialReg::Tid(_) if self.tid_contiguous_8 => Class::Chunked(0),
-            SpecialReg::Tid(_) => Class::Varying,
-            SpecialReg::LaneId => Class::Affine(1),
+            SpecialReg::Tid(Dim3Component::X) if self.linear_tid => LaneClass::Affine(1),
+            SpecialReg::Tid(_) if self.linear_tid => LaneClass::Uniform,
+            SpecialReg::Tid(Dim3Component::X) if self.tid_contiguous_8 => LaneClass::Chunked(1),
+            SpecialReg::Tid(_) if self.tid_contiguous_8 => LaneClass::Chunked(0),
+            SpecialReg::Tid(_) => LaneClass::Varying,
+            SpecialReg::LaneId => LaneClass::Affine(1),
             SpecialReg::LaneMaskEq
             | SpecialReg::LaneMaskLe
             | SpecialReg::LaneMaskLt
             | SpecialReg::LaneMaskGe
-            | SpecialReg::LaneMaskGt => Class::Varying,
-            _ => Class::Uniform,
+            | SpecialReg::LaneMaskGt => LaneClass::Varying,
+            _ => LaneClass::Uniform,
         }
     }
 
     /// The class of an address.
-    pub(crate) fn address(&self, a: &Addr) -> Class {
+    pub(crate) fn address_class(&self, a: &Addr) -> LaneClass {
         match a.base {
-            AddrBase::Reg(r) => self.get(r),
-            AddrBase::Symbol(s) => self.operand(Operand::Address(s, 0)),
-            AddrBase::Absolute => Class::Uniform,
+            AddrBase::Reg(r) => self.class_of(r),
+            AddrBase::Symbol(s) => self.operand_class(Operand::Address(s, 0)),
+            AddrBase::Absolute => LaneClass::Uniform,
         }
     }
 
     /// How converged code executes `st`, its guard aside.
-    pub(crate) fn exec(&self, st: &Stmt<'_>) -> Exec {
+    pub(crate) fn exec_mode(&self, st: &Stmt<'_>) -> ExecMode {
         use Inst::*;
         // A scalar under a varying guard could not be blended.
-        if st.guard.is_some_and(|g| !self.get(g.reg).is_scalar()) {
-            return Exec::Lanes;
+        if st.guard.is_some_and(|g| !self.class_of(g.reg).is_scalar()) {
+            return ExecMode::Lanes;
         }
         match &*st.inst {
             Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(_)), .. }, .. }
                 if self.entry =>
             {
-                Exec::Uniform
+                ExecMode::Uniform
             }
             Ld { space: Space::Param, addr, .. } if !self.entry || matches!(addr.base, AddrBase::Symbol(_)) => {
-                Exec::Lanes
+                ExecMode::Lanes
             }
-            Ld { addr, .. } if self.address(addr) == Class::Uniform => Exec::Uniform,
-            St { .. } | Ld { .. } => Exec::Lanes,
-            Cvta { src, .. } => class_to_exec(self.operand(*src)),
-            Isspacep { a, .. } if self.operand(*a) == Class::Uniform => Exec::Uniform,
-            Activemask { .. } => Exec::Uniform,
-            Vote { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
-            Redux { mask, .. } if self.operand(*mask) == Class::Uniform => Exec::Uniform,
-            inst if pure::is_pure(inst) => self.exec_pure(st),
-            _ => Exec::Lanes,
+            Ld { addr, .. } if self.address_class(addr) == LaneClass::Uniform => ExecMode::Uniform,
+            St { .. } | Ld { .. } => ExecMode::Lanes,
+            Cvta { src, .. } => class_to_exec(self.operand_class(*src)),
+            Isspacep { a, .. } if self.operand_class(*a) == LaneClass::Uniform => ExecMode::Uniform,
+            Activemask { .. } => ExecMode::Uniform,
+            Vote { mask, .. } if self.operand_class(*mask) == LaneClass::Uniform => ExecMode::Uniform,
+            Redux { mask, .. } if self.operand_class(*mask) == LaneClass::Uniform => ExecMode::Uniform,
+            inst if pure_instructions::is_pure(inst) => self.exec_mode_of_pure(st),
+            _ => ExecMode::Lanes,
         }
     }
 
-    fn exec_pure(&self, st: &Stmt<'_>) -> Exec {
-        let mut all_uniform = !pure::reads_carry(&st.inst) || self.get(self.carry) == Class::Uniform;
+    fn exec_mode_of_pure(&self, st: &Stmt<'_>) -> ExecMode {
+        let mut all_uniform =
+            !pure_instructions::reads_carry(&st.inst) || self.class_of(self.carry) == LaneClass::Uniform;
         let mut any_varying = !all_uniform;
         let (mut chunked, mut level) = (false, true);
-        for (o, _) in pure::sources(&st.inst) {
-            let class = self.operand(o);
-            all_uniform &= class == Class::Uniform;
-            any_varying |= class == Class::Varying;
-            chunked |= matches!(class, Class::Chunked(_));
-            level &= class.stride() == Some(0);
+        for (o, _) in pure_instructions::source_operands(&st.inst) {
+            let class = self.operand_class(o);
+            all_uniform &= class == LaneClass::Uniform;
+            any_varying |= class == LaneClass::Varying;
+            chunked |= matches!(class, LaneClass::Chunked(_));
+            level &= class.lane_stride() == Some(0);
         }
         if all_uniform {
-            return Exec::Uniform;
+            return ExecMode::Uniform;
         }
         if any_varying {
-            return Exec::Lanes;
+            return ExecMode::Lanes;
         }
         let exec = if level {
-            Some(Exec::Uniform)
+            Some(ExecMode::Uniform)
         } else {
-            self.exec_affine(&st.inst).or_else(|| self.exec_masks(&st.inst, chunked))
+            self.exec_mode_of_affine(&st.inst).or_else(|| self.exec_masks(&st.inst, chunked))
         };
         match exec {
             // A value per chunk pays for numbers that address memory, not for predicates.
-            Some(e) if chunked && pure::dests(&st.inst).iter().all(|d| matches!(d.1, Width::W32 | Width::W64)) => {
-                Exec::Chunked(e.class().stride().unwrap_or(0))
+            Some(e)
+                if chunked
+                    && pure_instructions::dest_registers(&st.inst)
+                        .iter()
+                        .all(|d| matches!(d.1, RegWidth::W32 | RegWidth::W64)) =>
+            {
+                ExecMode::Chunked(e.result_lane_class().lane_stride().unwrap_or(0))
             }
             Some(e) if !chunked => e,
-            _ => Exec::Lanes,
+            _ => ExecMode::Lanes,
         }
     }
 
-    fn stride(&self, o: Operand) -> Option<i64> {
-        self.operand(o).stride()
+    fn operand_stride(&self, o: Operand) -> Option<i64> {
+        self.operand_class(o).lane_stride()
     }
 
     /// Pure instructions that keep a constant stride: their result on lane 0 is the plain
     /// instruction on the values of lane 0, and the wrap check that a widening needs is emitted
     /// with it (see [`super::stride_checks`]).
-    fn exec_affine(&self, inst: &Inst) -> Option<Exec> {
+    fn exec_mode_of_affine(&self, inst: &Inst) -> Option<ExecMode> {
         use Inst::*;
         let result = |bits: u32, stride: i64| {
             let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
             match stride {
-                0 => Some(Exec::Uniform),
-                _ => (stride.unsigned_abs() <= MAX_LANE_DISTANCE).then_some(Exec::Affine(stride)),
+                0 => Some(ExecMode::Uniform),
+                _ => (stride.unsigned_abs() <= MAX_LANE_DISTANCE).then_some(ExecMode::Affine(stride)),
             }
         };
         match inst {
-            Mov { ty, dst, src } if matches!(ty.bits(), 32 | 64) && self.same_widths(*src, *ty, *dst, *ty) => {
-                result(ty.bits(), self.stride(*src)?)
+            Mov { ty, dst, src }
+                if matches!(ty.bits(), 32 | 64) && self.are_registers_of_type_widths(*src, *ty, *dst, *ty) =>
+            {
+                result(ty.bits(), self.operand_stride(*src)?)
             }
             Unary { op: UnaryOp::Not | UnaryOp::Neg, ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
-                result(ty.bits(), self.stride(*a)?.wrapping_neg())
+                result(ty.bits(), self.operand_stride(*a)?.wrapping_neg())
             }
             Binary { op, ty, mods, a, b, .. } if is_word(*ty) && !mods.sat => {
-                let (sa, sb) = (self.stride(*a)?, self.stride(*b)?);
+                let (sa, sb) = (self.operand_stride(*a)?, self.operand_stride(*b)?);
                 match op {
                     BinaryOp::Add => result(ty.bits(), sa.wrapping_add(sb)),
                     BinaryOp::Sub => result(ty.bits(), sa.wrapping_sub(sb)),
-                    BinaryOp::Mul => result(ty.bits(), self.product(*a, *b)?),
+                    BinaryOp::Mul => result(ty.bits(), self.product_stride(*a, *b)?),
                     // The complement of x is -1 - x.
-                    BinaryOp::Xor if self.constant(*b) == Some(-1) => result(ty.bits(), sa.wrapping_neg()),
+                    BinaryOp::Xor if self.constant_value(*b) == Some(-1) => result(ty.bits(), sa.wrapping_neg()),
                     BinaryOp::Shl => {
-                        let by = self.constant(*b).filter(|&n| (0..i64::from(ty.bits())).contains(&n))?;
+                        let by = self.constant_value(*b).filter(|&n| (0..i64::from(ty.bits())).contains(&n))?;
                         result(ty.bits(), sa.wrapping_shl(by as u32))
                     }
                     BinaryOp::MulWide if ty.bits() == 32 => {
-                        let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
-                        result(64, self.stride(affine)?.wrapping_mul(factor))
+                        let (affine, factor) = self.sign_extended_factor(*a, *b, *ty)?;
+                        result(64, self.operand_stride(affine)?.wrapping_mul(factor))
                     }
                     _ => None,
                 }
             }
             Ternary { op: TernaryOp::MadLo, ty, mods, a, b, c, .. } if is_word(*ty) && !mods.sat => {
-                result(ty.bits(), self.product(*a, *b)?.wrapping_add(self.stride(*c)?))
+                result(ty.bits(), self.product_stride(*a, *b)?.wrapping_add(self.operand_stride(*c)?))
             }
             Ternary { op: TernaryOp::MadWide, ty, a, b, c, .. } if is_word(*ty) && ty.bits() == 32 => {
-                let (affine, factor) = self.wide_factor(*a, *b, *ty)?;
-                result(64, self.stride(affine)?.wrapping_mul(factor).wrapping_add(self.stride(*c)?))
+                let (affine, factor) = self.sign_extended_factor(*a, *b, *ty)?;
+                result(64, self.operand_stride(affine)?.wrapping_mul(factor).wrapping_add(self.operand_stride(*c)?))
             }
             Selp { ty, a, b, .. } if is_word(*ty) => {
-                let stride = self.stride(*a).filter(|s| self.stride(*b) == Some(*s))?;
+                let stride = self.operand_stride(*a).filter(|s| self.operand_stride(*b) == Some(*s))?;
                 result(ty.bits(), stride)
             }
             Cvt { dty, sty, mods, dst, a, .. }
-                if is_word(*dty) && is_word(*sty) && !mods.sat && self.same_widths(*a, *sty, *dst, *dty) =>
+                if is_word(*dty)
+                    && is_word(*sty)
+                    && !mods.sat
+                    && self.are_registers_of_type_widths(*a, *sty, *dst, *dty) =>
             {
-                result(dty.bits(), self.stride(*a)?)
+                result(dty.bits(), self.operand_stride(*a)?)
             }
             _ => None,
         }
     }
 
     /// An immediate, or a register exactly as wide as `ty`.
-    pub(crate) fn same_width(&self, o: Operand, ty: Type) -> bool {
-        !matches!(o, Operand::Reg(r) if self.widths[r.index()] != Width::of(ty))
+    pub(crate) fn is_register_of_type_width(&self, o: Operand, ty: Type) -> bool {
+        !matches!(o, Operand::Reg(r) if self.widths[r.index()] != RegWidth::of_type(ty))
     }
 
     /// Whether source and destination are exactly as wide as their types: a wider register is extended
     /// lane by lane.
-    fn same_widths(&self, src: Operand, sty: Type, dst: Reg, dty: Type) -> bool {
-        self.same_width(src, sty) && self.same_width(Operand::Reg(dst), dty)
+    fn are_registers_of_type_widths(&self, src: Operand, sty: Type, dst: Reg, dty: Type) -> bool {
+        self.is_register_of_type_width(src, sty) && self.is_register_of_type_width(Operand::Reg(dst), dty)
     }
 
     /// The stride of a product with at most one affine factor, whose other factor is a constant.
-    fn product(&self, a: Operand, b: Operand) -> Option<i64> {
-        match (self.stride(a)?, self.stride(b)?) {
+    fn product_stride(&self, a: Operand, b: Operand) -> Option<i64> {
+        match (self.operand_stride(a)?, self.operand_stride(b)?) {
             (0, 0) => Some(0),
-            (s, 0) => Some(s.wrapping_mul(self.constant(b)?)),
-            (0, s) => Some(s.wrapping_mul(self.constant(a)?)),
+            (s, 0) => Some(s.wrapping_mul(self.constant_value(b)?)),
+            (0, s) => Some(s.wrapping_mul(self.constant_value(a)?)),
             _ => None,
         }
     }
 
     /// The affine factor of a widening product and the other one, a constant read at `ty`.
-    pub(crate) fn wide_factor(&self, a: Operand, b: Operand, ty: Type) -> Option<(Operand, i64)> {
+    pub(crate) fn sign_extended_factor(&self, a: Operand, b: Operand, ty: Type) -> Option<(Operand, i64)> {
         let read = |v: i64| if ty.is_signed() { i64::from(v as i32) } else { i64::from(v as u32) };
-        match (self.stride(a)?, self.stride(b)?) {
-            (s, 0) if s != 0 => Some((a, read(self.constant(b)?))),
-            (0, s) if s != 0 => Some((b, read(self.constant(a)?))),
+        match (self.operand_stride(a)?, self.operand_stride(b)?) {
+            (s, 0) if s != 0 => Some((a, read(self.constant_value(b)?))),
+            (0, s) if s != 0 => Some((b, read(self.constant_value(a)?))),
             _ => None,
         }
     }
 }
 
-fn class_to_exec(c: Class) -> Exec {
+fn class_to_exec(c: LaneClass) -> ExecMode {
     match c {
-        Class::Uniform => Exec::Uniform,
-        Class::Affine(s) => Exec::Affine(s),
-        Class::Chunked(s) => Exec::Chunked(s),
-        Class::Varying => Exec::Lanes,
+        LaneClass::Uniform => ExecMode::Uniform,
+        LaneClass::Affine(s) => ExecMode::Affine(s),
+        LaneClass::Chunked(s) => ExecMode::Chunked(s),
+        LaneClass::Varying => ExecMode::Lanes,
     }
 }

@@ -3,16 +3,16 @@
 //!
 //! Assumes nothing of the body. Establishes that such an atomic does not count as polling ([`super::spin_loops`]).
 
-use super::body::{Body, stmt_uses};
+use super::body::{FunctionBody, stmt_uses};
 use rtcg_ptx::ast::{AtomOp, Inst, Type};
 use std::collections::HashSet;
 
 /// Takes the destination from each atomic that has one in vain.
-pub(crate) fn run(body: &mut Body<'_>) {
+pub(crate) fn drop_dead_atomic_results(body: &mut FunctionBody<'_>) {
     if !body.blocks.iter().flat_map(|b| &b.stmts).any(|st| matches!(&*st.inst, Inst::Atom { dst: Some(_), .. })) {
         return;
     }
-    let carry = body.carry();
+    let carry = body.carry_flag();
     let mut read = HashSet::new();
     for st in body.blocks.iter().flat_map(|b| &b.stmts) {
         stmt_uses(st, carry, &mut |r| {

@@ -9,7 +9,7 @@
 //!
 //! Assumes nothing of the body; establishes nothing that other passes need.
 
-use super::body::{Block, Body, Stmt, stmt_defs, stmt_uses};
+use super::body::{Block, FunctionBody, Stmt, stmt_defs, stmt_uses};
 use rtcg_ptx::ast::{BinaryOp, FpMods, Inst, Module, Operand, Reg, Rounding, TernaryOp, Type, UnaryOp};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ pub(crate) fn is_forbidden(module: &Module) -> bool {
 }
 
 /// Fuses what can be fused in all blocks.
-pub(crate) fn run(body: &mut Body<'_>) {
-    if !body.blocks.iter().any(|b| b.stmts.iter().any(|st| product(st).is_some())) {
+pub(crate) fn contract_fmas(body: &mut FunctionBody<'_>) {
+    if !body.blocks.iter().any(|b| b.stmts.iter().any(|st| fusable_product(st).is_some())) {
         return;
     }
-    let counts = UseCounts::of(body);
+    let counts = UseCounts::count_uses(body);
     for block in &mut body.blocks {
         fuse_block(block, &counts);
     }
@@ -38,8 +38,8 @@ struct UseCounts {
 }
 
 impl UseCounts {
-    fn of(body: &Body<'_>) -> UseCounts {
-        let carry = body.carry();
+    fn count_uses(body: &FunctionBody<'_>) -> UseCounts {
+        let carry = body.carry_flag();
         let mut counts = UseCounts { uses: HashMap::new(), defs: HashMap::new() };
         for st in body.blocks.iter().flat_map(|b| &b.stmts) {
             stmt_uses(st, carry, &mut |r| *counts.uses.entry(r).or_default() += 1);
@@ -66,10 +66,10 @@ struct FusableProduct {
     b: Operand,
 }
 
-fn product(st: &Stmt<'_>) -> Option<FusableProduct> {
+fn fusable_product(st: &Stmt<'_>) -> Option<FusableProduct> {
     match &*st.inst {
         Inst::Binary { op: BinaryOp::Mul, ty, mods, dst, a, b }
-            if st.guard.is_none() && fusable(*ty, mods) && !mods.sat =>
+            if st.guard.is_none() && is_fusable(*ty, mods) && !mods.sat =>
         {
             let (dst, plain) = (*dst, *dst);
             Some(FusableProduct { at: 0, negated_at: None, uses: 0, ty: *ty, ftz: mods.ftz, dst, plain, a: *a, b: *b })
@@ -78,7 +78,7 @@ fn product(st: &Stmt<'_>) -> Option<FusableProduct> {
     }
 }
 
-fn fusable(ty: Type, mods: &FpMods) -> bool {
+fn is_fusable(ty: Type, mods: &FpMods) -> bool {
     let float = matches!(ty, Type::F32 | Type::F64 | Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
     float && mods.rnd == Rounding::Default
 }
@@ -93,10 +93,10 @@ struct FusableSum {
     b: Operand,
 }
 
-fn sum(st: &Stmt<'_>) -> Option<FusableSum> {
+fn fusable_sum(st: &Stmt<'_>) -> Option<FusableSum> {
     match &*st.inst {
         Inst::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), ty, mods, dst, a, b }
-            if st.guard.is_none() && fusable(*ty, mods) =>
+            if st.guard.is_none() && is_fusable(*ty, mods) =>
         {
             Some(FusableSum { subtract: *op == BinaryOp::Sub, ty: *ty, mods: *mods, dst: *dst, a: *a, b: *b })
         }
@@ -104,7 +104,7 @@ fn sum(st: &Stmt<'_>) -> Option<FusableSum> {
     }
 }
 
-fn is(operand: &Operand, reg: Reg) -> bool {
+fn is_register(operand: &Operand, reg: Reg) -> bool {
     matches!(operand, Operand::Reg(r) if *r == reg)
 }
 
@@ -112,7 +112,7 @@ fn is(operand: &Operand, reg: Reg) -> bool {
 type FusionPlan = HashMap<usize, (FusableProduct, bool)>;
 
 fn fuse_block(block: &mut Block<'_>, counts: &UseCounts) {
-    let mut plan = assign(block, counts);
+    let mut plan = plan_fusions(block, counts);
     // A product with a use left over is computed anyway, and its register is then no place for a
     // negated operand.
     loop {
@@ -130,8 +130,8 @@ fn fuse_block(block: &mut Block<'_>, counts: &UseCounts) {
     let gone: Vec<usize> = plan.values().flat_map(|(p, _)| [Some(p.at), p.negated_at]).flatten().collect();
     let old = std::mem::take(&mut block.stmts);
     for (i, st) in old.into_iter().enumerate() {
-        match (plan.remove(&i), sum(&st)) {
-            (Some((product, first)), Some(sum)) => emit(&mut block.stmts, &st, &product, sum, first),
+        match (plan.remove(&i), fusable_sum(&st)) {
+            (Some((product, first)), Some(sum)) => emit_fma(&mut block.stmts, &st, &product, sum, first),
             _ if gone.contains(&i) => {}
             _ => block.stmts.push(st),
         }
@@ -139,11 +139,11 @@ fn fuse_block(block: &mut Block<'_>, counts: &UseCounts) {
 }
 
 /// Walks the block with the products whose operands still have their values.
-fn assign(block: &Block<'_>, counts: &UseCounts) -> FusionPlan {
+fn plan_fusions(block: &Block<'_>, counts: &UseCounts) -> FusionPlan {
     let mut alive: HashMap<Reg, FusableProduct> = HashMap::new();
     let mut plan = FusionPlan::new();
     for (i, st) in block.stmts.iter().enumerate() {
-        if let Some(sum) = sum(st) {
+        if let Some(sum) = fusable_sum(st) {
             let candidate = |o: &Operand| match o {
                 Operand::Reg(r) => alive.get(r).filter(|p| p.ty == sum.ty && p.ftz == sum.mods.ftz).cloned(),
                 _ => None,
@@ -154,18 +154,18 @@ fn assign(block: &Block<'_>, counts: &UseCounts) -> FusionPlan {
                 plan.insert(i, found);
             }
         }
-        let negated = negation(st, &alive);
+        let negated = negated_product(st, &alive);
         // The carry flag is no float: any register does for its place.
         stmt_defs(st, Reg(u32::MAX), &mut |r| {
-            alive.retain(|&dst, p| dst != r && p.plain != r && !is(&p.a, r) && !is(&p.b, r));
+            alive.retain(|&dst, p| dst != r && p.plain != r && !is_register(&p.a, r) && !is_register(&p.b, r));
         });
         let new = match negated {
             Some(p) => Some(FusableProduct { negated_at: Some(i), ..p }),
-            None => product(st).map(|p| FusableProduct { at: i, ..p }),
+            None => fusable_product(st).map(|p| FusableProduct { at: i, ..p }),
         };
         if let Some(mut p) = new
-            && !is(&p.a, p.dst)
-            && !is(&p.b, p.dst)
+            && !is_register(&p.a, p.dst)
+            && !is_register(&p.b, p.dst)
             && let Some(uses) = uses_until_written(block, i, p.dst, counts)
         {
             p.uses = uses;
@@ -177,7 +177,7 @@ fn assign(block: &Block<'_>, counts: &UseCounts) -> FusionPlan {
 
 /// The product that a statement negates, if nothing else reads it; its register is the result's. The
 /// negation of a pair of bfloat16 is no part of a product.
-fn negation(st: &Stmt<'_>, alive: &HashMap<Reg, FusableProduct>) -> Option<FusableProduct> {
+fn negated_product(st: &Stmt<'_>, alive: &HashMap<Reg, FusableProduct>) -> Option<FusableProduct> {
     let Inst::Unary { op: UnaryOp::Neg, ty, mods, dst, a: Operand::Reg(r) } = &*st.inst else { return None };
     let p = alive.get(r)?;
     let fine = *ty != Type::BF16x2
@@ -218,7 +218,7 @@ fn uses_until_written(block: &Block<'_>, at: usize, reg: Reg, counts: &UseCounts
 }
 
 /// `a * b + c`; a negated operand goes through a register of the product, which is free now.
-fn emit<'m>(out: &mut Vec<Stmt<'m>>, at: &Stmt<'m>, product: &FusableProduct, sum: FusableSum, first: bool) {
+fn emit_fma<'m>(out: &mut Vec<Stmt<'m>>, at: &Stmt<'m>, product: &FusableProduct, sum: FusableSum, first: bool) {
     let FusableProduct { ty, mut a, b, .. } = *product;
     let mut c = if first { sum.b } else { sum.a };
     let mut negate = |operand: &mut Operand, spare: Reg| {

@@ -3,11 +3,11 @@
 //! Assumes classes for the unconverted body: only branches that may diverge are worth it. Leaves
 //! a body whose semantics are the same for every lane; blocks are renumbered.
 
-use super::body::{Block, Body, Stmt, Term};
-use super::classes::Classes;
+use super::body::{Block, FunctionBody, Stmt, Terminator};
+use super::classes::RegisterClasses;
 use super::flow::BitSet;
-use super::pure;
-use super::width::Width;
+use super::pure_instructions;
+use super::width::RegWidth;
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
@@ -17,18 +17,18 @@ const MAX_SIDE_COST: u32 = 30;
 const MAX_COPIED_STATEMENTS: usize = 200;
 
 /// Rewrites `body`; says whether anything changed.
-pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bool {
-    let mut diverging: Vec<bool> = body.blocks.iter().map(|b| classes.diverges(&b.term)).collect();
+pub(crate) fn if_convert(body: &mut FunctionBody<'_>, classes: &RegisterClasses, live: &[BitSet]) -> bool {
+    let mut diverging: Vec<bool> = body.blocks.iter().map(|b| classes.may_diverge(&b.term)).collect();
     let mut live = live.to_vec();
     let mut any = false;
     loop {
         let mut changed = false;
         for b in (0..body.blocks.len()).rev() {
-            if diverging[b] && convert(body, b, &live) {
+            if diverging[b] && convert_branch(body, b, &live) {
                 diverging[b] = false;
                 changed = true;
             }
-            if changed && let Some(j) = merge(body, b) {
+            if changed && let Some(j) = merge_with_successor(body, b) {
                 diverging[b] = diverging[j];
                 diverging[j] = false;
             }
@@ -40,19 +40,19 @@ pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, live: &[BitSet]) -> bo
         refill_preds(body);
         live = super::flow::live_in(body);
     }
-    any |= super::predicated_copies::run(body, classes, &diverging, &live);
+    any |= super::predicated_copies::predicate_branches(body, classes, &diverging, &live);
     if any {
-        body.renumber();
+        body.renumber_blocks();
     }
     any
 }
 
 /// Replaces the branch at the end of `b` if its sides are small and meet again at once.
-fn convert(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
-    let Term::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
+fn convert_branch(body: &mut FunctionBody<'_>, b: usize, live: &[BitSet]) -> bool {
+    let Terminator::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
     let only = |x: usize| body.blocks[x].preds == [b] && x != b;
     let goes = |x: usize| match body.blocks[x].term {
-        Term::Jump(j) if j != x => Some(j),
+        Terminator::Jump(j) if j != x => Some(j),
         _ => None,
     };
     let (then, other, join) = if only(taken) && goes(taken) == Some(fall) {
@@ -71,18 +71,18 @@ fn convert(body: &mut Body<'_>, b: usize, live: &[BitSet]) -> bool {
     }
     let mut keep = live[join].clone();
     for &(s, _) in &sides {
-        keep.union(&live[s]);
+        keep.union_with(&live[s]);
     }
     let guard = stable_guard(body, b, guard, &sides);
     for (s, negated) in sides {
         let stmts = std::mem::take(&mut body.blocks[s].stmts);
-        body.blocks[s].term = Term::Unreachable;
+        body.blocks[s].term = Terminator::Unreachable;
         let g = Guard { reg: guard.reg, negated: guard.negated ^ negated };
         for st in stmts {
             add_guarded(body, b, st, g, &keep);
         }
     }
-    body.blocks[b].term = Term::Jump(join);
+    body.blocks[b].term = Terminator::Jump(join);
     true
 }
 
@@ -91,11 +91,13 @@ fn is_small_side(block: &Block<'_>) -> bool {
     for st in &block.stmts {
         match &*st.inst {
             Inst::Cvta { .. } => cost += 1,
-            inst if pure::is_pure(inst) && !super::segments::is_ordering_point(inst) => cost += side_cost(inst),
+            inst if pure_instructions::is_pure(inst) && !super::segments::is_ordering_point(inst) => {
+                cost += side_cost(inst)
+            }
             _ => return false,
         }
         // A guard on the carry flag would need one more blend than is worth it.
-        if pure::reads_carry(&st.inst) || pure::writes_carry(&st.inst) {
+        if pure_instructions::reads_carry(&st.inst) || pure_instructions::writes_carry(&st.inst) {
             return false;
         }
     }
@@ -106,14 +108,14 @@ fn is_small_side(block: &Block<'_>) -> bool {
 pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
     block.stmts.len() <= MAX_COPIED_STATEMENTS
         && block.stmts.iter().all(|st| match &*st.inst {
-            Inst::Ld { sem: Sem::Weak, .. }
-            | Inst::St { sem: Sem::Weak, .. }
+            Inst::Ld { sem: MemorySemantics::Weak, .. }
+            | Inst::St { sem: MemorySemantics::Weak, .. }
             | Inst::Atom { .. }
             | Inst::Texture(_)
             | Inst::Cvta { .. } => true,
             inst => {
-                let carry = pure::reads_carry(inst) || pure::writes_carry(inst);
-                pure::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
+                let carry = pure_instructions::reads_carry(inst) || pure_instructions::writes_carry(inst);
+                pure_instructions::is_pure(inst) && !carry && !super::segments::is_ordering_point(inst)
             }
         })
 }
@@ -140,7 +142,7 @@ fn side_cost(inst: &Inst) -> u32 {
 }
 
 /// The guard as a register that the sides do not write.
-pub(crate) fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &[(usize, bool)]) -> Guard {
+pub(crate) fn stable_guard(body: &mut FunctionBody<'_>, b: usize, guard: Guard, sides: &[(usize, bool)]) -> Guard {
     let mut written = false;
     for &(s, _) in sides {
         for st in &body.blocks[s].stmts {
@@ -158,15 +160,15 @@ pub(crate) fn stable_guard(body: &mut Body<'_>, b: usize, guard: Guard, sides: &
 }
 
 /// A new predicate register; the carry flag stays the last one.
-pub(crate) fn new_predicate(body: &mut Body<'_>) -> Reg {
-    body.add_register(Width::Pred)
+pub(crate) fn new_predicate(body: &mut FunctionBody<'_>) -> Reg {
+    body.add_register(RegWidth::Pred)
 }
 
 /// Appends a statement of a side: unguarded when its results are used nowhere else.
-pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
-    let effect = !pure::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+pub(crate) fn add_guarded<'m>(body: &mut FunctionBody<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
+    let effect = !pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
     let mut visible = false;
-    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.holds(r.index()));
+    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.contains_or_beyond(r.index()));
     if let Some(own) = st.guard {
         let both = new_predicate(body);
         let a = positive_guard(body, b, guard, st.index);
@@ -194,7 +196,7 @@ pub(crate) fn add_guarded<'m>(body: &mut Body<'m>, b: usize, mut st: Stmt<'m>, g
 }
 
 /// A register that is true when the guard holds.
-pub(crate) fn positive_guard(body: &mut Body<'_>, b: usize, guard: Guard, index: u32) -> Reg {
+pub(crate) fn positive_guard(body: &mut FunctionBody<'_>, b: usize, guard: Guard, index: u32) -> Reg {
     if !guard.negated {
         return guard.reg;
     }
@@ -206,17 +208,17 @@ pub(crate) fn positive_guard(body: &mut Body<'_>, b: usize, guard: Guard, index:
 }
 
 /// Joins `b` with its successor when that has no other predecessor; returns the block that was removed.
-fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
-    let Term::Jump(j) = body.blocks[b].term else { return None };
+fn merge_with_successor(body: &mut FunctionBody<'_>, b: usize) -> Option<usize> {
+    let Terminator::Jump(j) = body.blocks[b].term else { return None };
     let preds = body.blocks.iter().filter(|x| x.term.successors().contains(&j)).count();
     let ends =
-        body.blocks[b].stmts.last().is_some_and(|s| super::body::kind(&s.inst) != super::body::BlockRole::Simple);
+        body.blocks[b].stmts.last().is_some_and(|s| super::body::block_role(&s.inst) != super::body::BlockRole::Simple);
     let starts = body.blocks[j].stmts.first().is_some_and(|s| must_start_block(&s.inst));
     if j == 0 || j == b || preds != 1 || ends || starts {
         return None;
     }
     let stmts = std::mem::take(&mut body.blocks[j].stmts);
-    let term = std::mem::replace(&mut body.blocks[j].term, Term::Unreachable);
+    let term = std::mem::replace(&mut body.blocks[j].term, Terminator::Unreachable);
     body.blocks[b].term_index = body.blocks[j].term_index;
     body.blocks[b].stmts.extend(stmts);
     body.blocks[b].term = term;
@@ -225,19 +227,19 @@ fn merge(body: &mut Body<'_>, b: usize) -> Option<usize> {
 
 /// Warp operations and results of barriers stand first in a block.
 fn must_start_block(inst: &Inst) -> bool {
-    super::body::kind(inst) == super::body::BlockRole::WarpOp || super::barrier::takes_result(inst)
+    super::body::block_role(inst) == super::body::BlockRole::WarpOp || super::barrier::reads_barrier_result(inst)
 }
 
-pub(crate) fn refill_preds(body: &mut Body<'_>) {
+pub(crate) fn refill_preds(body: &mut FunctionBody<'_>) {
     let mut reached = BitSet::new(body.blocks.len());
     let mut work = vec![0];
     while let Some(x) = work.pop() {
-        if reached.insert(x) {
+        if reached.insert_bit(x) {
             work.extend(body.blocks[x].term.successors());
         }
     }
     body.blocks.iter_mut().for_each(|x| x.preds.clear());
-    for x in reached.iter() {
+    for x in reached.iter_bits() {
         for s in body.blocks[x].term.successors() {
             if !body.blocks[s].preds.contains(&x) {
                 body.blocks[s].preds.push(x);

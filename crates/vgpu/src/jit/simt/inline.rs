@@ -23,21 +23,21 @@ use std::sync::Arc;
 const MAX_INLINED_STATEMENTS: usize = 1 << 14;
 
 /// The module as it is compiled, and where the shared variables of its functions lie.
-pub(crate) struct Inlined {
+pub(crate) struct InlinedModule {
     pub(crate) module: Arc<Module>,
     pub(crate) shared: SharedLayout,
 }
 
 /// Inlines what `kernel` can reach by direct calls.
-pub(crate) fn run(module: &Arc<Module>, kernel: FuncId) -> Inlined {
-    let mut shared = SharedLayout::of(module, kernel);
+pub(crate) fn inline_calls(module: &Arc<Module>, kernel: FuncId) -> InlinedModule {
+    let mut shared = SharedLayout::lay_out_shared(module, kernel);
     let reachable = reachable_functions(module, kernel);
     let chosen = if reachable.len() > 1 { functions_to_inline(module, &reachable) } else { HashSet::new() };
     if chosen.is_empty() {
-        return Inlined { module: Arc::clone(module), shared };
+        return InlinedModule { module: Arc::clone(module), shared };
     }
-    let mut work = Inliner { module, chosen, done: HashMap::new(), shared: vec![] };
-    reachable.iter().for_each(|&f| work.expand(f));
+    let mut work = CallInliner { module, chosen, done: HashMap::new(), shared: vec![] };
+    reachable.iter().for_each(|&f| work.inline_into(f));
     for (copy, original) in &work.shared {
         if let Some(&at) = shared.offsets.get(original) {
             shared.offsets.insert(*copy, at);
@@ -48,7 +48,7 @@ pub(crate) fn run(module: &Arc<Module>, kernel: FuncId) -> Inlined {
     for (f, function) in done {
         changed.functions[f.index()] = function;
     }
-    Inlined { module: Arc::new(changed), shared }
+    InlinedModule { module: Arc::new(changed), shared }
 }
 
 /// Functions that direct calls of `f` name.
@@ -84,9 +84,9 @@ fn functions_to_inline(module: &Module, functions: &[FuncId]) -> HashSet<FuncId>
 }
 
 fn may_wait(f: &Function, watching: &HashSet<FuncId>) -> bool {
-    let at_once = |i: &Inst| matches!(i, Inst::Bar { .. }) || body::kind(i) == body::BlockRole::WarpOp;
+    let at_once = |i: &Inst| matches!(i, Inst::Bar { .. }) || body::block_role(i) == body::BlockRole::WarpOp;
     f.body.iter().any(|st| at_once(&st.inst))
-        || !spin_loops::spin_back_edges(&body::Body::build(f), watching).is_empty()
+        || !spin_loops::spin_back_edges(&body::FunctionBody::from_function(f), watching).is_empty()
 }
 
 fn is_recursive(module: &Module, f: FuncId) -> bool {
@@ -119,14 +119,14 @@ type StoreKey = (u32, i64);
 fn is_plain(f: &Function) -> bool {
     let records = f.params.iter().chain(&f.returns).all(|p| p.reg.is_none_or(|r| f.regs[r.index()].ty != Type::Pred));
     let spaces = f.vars.iter().all(|v| matches!(v.space, Space::Local | Space::Shared | Space::Param));
-    records && spaces && f.body.iter().all(|st| is_plain_statement(&st.inst)) && results(f).is_some()
+    records && spaces && f.body.iter().all(|st| is_plain_statement(&st.inst)) && stored_results(f).is_some()
 }
 
 fn is_plain_statement(inst: &Inst) -> bool {
     match inst {
         Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => false,
-        Inst::Ld { .. } if parameter(inst).is_some() => true,
-        Inst::St { .. } if result(inst).is_some() => true,
+        Inst::Ld { .. } if loaded_param(inst).is_some() => true,
+        Inst::St { .. } if stored_result(inst).is_some() => true,
         _ => {
             let mut plain = true;
             super::operands::for_each_symbol(inst, &mut |s| {
@@ -138,7 +138,7 @@ fn is_plain_statement(inst: &Inst) -> bool {
 }
 
 /// The parameter that a load reads.
-fn parameter(inst: &Inst) -> Option<(u32, i64)> {
+fn loaded_param(inst: &Inst) -> Option<(u32, i64)> {
     match inst {
         Inst::Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(n)), offset }, .. } => {
             Some((*n, *offset))
@@ -148,7 +148,7 @@ fn parameter(inst: &Inst) -> Option<(u32, i64)> {
 }
 
 /// The result that a store writes.
-fn result(inst: &Inst) -> Option<(u32, i64)> {
+fn stored_result(inst: &Inst) -> Option<(u32, i64)> {
     match inst {
         Inst::St {
             space: Space::Param,
@@ -163,10 +163,10 @@ fn result(inst: &Inst) -> Option<(u32, i64)> {
 }
 
 /// The elements of the results that `f` stores and their types; `None` where they overlap.
-fn results(f: &Function) -> Option<Vec<(StoreKey, Type)>> {
+fn stored_results(f: &Function) -> Option<Vec<(StoreKey, Type)>> {
     let mut out: Vec<(StoreKey, Type)> = vec![];
     for st in &f.body {
-        let (Inst::St { ty, srcs, .. }, Some((n, offset))) = (&st.inst, result(&st.inst)) else { continue };
+        let (Inst::St { ty, srcs, .. }, Some((n, offset))) = (&st.inst, stored_result(&st.inst)) else { continue };
         for i in 0..srcs.len() {
             let key = (n, offset + i as i64 * i64::from(ty.bytes()));
             match out.iter().find(|(k, _)| *k == key) {
@@ -192,7 +192,7 @@ fn move_type(ty: Type) -> Type {
     }
 }
 
-struct Inliner<'m> {
+struct CallInliner<'m> {
     module: &'m Module,
     chosen: HashSet<FuncId>,
     done: HashMap<FuncId, Function>,
@@ -200,9 +200,9 @@ struct Inliner<'m> {
     shared: Vec<(SharedVar, SharedVar)>,
 }
 
-impl Inliner<'_> {
+impl CallInliner<'_> {
     /// Makes `done[f]`, if `f` calls a chosen function.
-    fn expand(&mut self, f: FuncId) {
+    fn inline_into(&mut self, f: FuncId) {
         if self.done.contains_key(&f) {
             return;
         }
@@ -210,16 +210,16 @@ impl Inliner<'_> {
         if callees.is_empty() {
             return;
         }
-        callees.iter().for_each(|&g| self.expand(g));
+        callees.iter().for_each(|&g| self.inline_into(g));
         let original = &self.module.functions[f.index()];
         let mut out = Function { body: vec![], label_targets: vec![0; original.labels.len()], ..original.clone() };
         let mut starts = vec![];
         for st in &original.body {
             starts.push(out.body.len() as u32);
-            match self.callee(&out, original, st) {
+            match self.inlinable_callee(&out, original, st) {
                 Some((g, callee)) => {
-                    let vars = self.variables(f, &mut out, g, &callee);
-                    InlinedCall { out: &mut out, callee: &callee, call: st, vars }.run();
+                    let vars = self.copy_callee_variables(f, &mut out, g, &callee);
+                    InlinedCall { out: &mut out, callee: &callee, call: st, vars }.splice_call();
                 }
                 None => out.body.push(st.clone()),
             }
@@ -232,7 +232,7 @@ impl Inliner<'_> {
     }
 
     /// The function to inline in place of `st`.
-    fn callee(&self, out: &Function, original: &Function, st: &Statement) -> Option<(FuncId, Function)> {
+    fn inlinable_callee(&self, out: &Function, original: &Function, st: &Statement) -> Option<(FuncId, Function)> {
         let Inst::Call { callee: Callee::Direct(g), rets, args, .. } = &st.inst else { return None };
         if !self.chosen.contains(g) {
             return None;
@@ -251,7 +251,7 @@ impl Inliner<'_> {
     }
 
     /// Gives the caller copies of the variables of the callee.
-    fn variables(&mut self, f: FuncId, out: &mut Function, g: FuncId, callee: &Function) -> Vec<LocalVar> {
+    fn copy_callee_variables(&mut self, f: FuncId, out: &mut Function, g: FuncId, callee: &Function) -> Vec<LocalVar> {
         let mut copies = vec![];
         for (i, var) in callee.vars.iter().enumerate() {
             let copy = LocalVar(out.vars.len() as u32);
@@ -277,9 +277,9 @@ struct InlinedCall<'a> {
 }
 
 impl InlinedCall<'_> {
-    fn run(mut self) {
+    fn splice_call(mut self) {
         let Inst::Call { rets, args, .. } = &self.call.inst else { return };
-        let end = self.label();
+        let end = self.new_label();
         if let Some(guard) = self.call.guard {
             let guard = Guard { negated: !guard.negated, ..guard };
             self.push_guarded(Some(guard), Inst::Bra { target: end, uniform: false });
@@ -288,11 +288,11 @@ impl InlinedCall<'_> {
         let names = self.rename_callee(&vars);
         let loads = self.load_parameters(&names, args);
         let stores = self.result_registers();
-        let leave = self.label();
+        let leave = self.new_label();
         self.splice_body(&names, leave, &loads, &stores);
-        self.place(leave);
+        self.place_label(leave);
         self.store_results(&names, rets, &stores);
-        self.place(end);
+        self.place_label(end);
     }
 
     /// Gives the caller the registers, labels and prototypes of the callee.
@@ -320,7 +320,7 @@ impl InlinedCall<'_> {
         let mut starts = vec![];
         for st in &self.callee.body {
             starts.push(self.out.body.len() as u32);
-            self.statement(st, names, leave, loads, stores);
+            self.copy_statement(st, names, leave, loads, stores);
         }
         starts.push(self.out.body.len() as u32);
         for (i, old) in self.callee.label_targets.iter().enumerate() {
@@ -328,24 +328,24 @@ impl InlinedCall<'_> {
         }
     }
 
-    fn label(&mut self) -> Label {
+    fn new_label(&mut self) -> Label {
         let label = Label(self.out.labels.len() as u32);
         self.out.labels.push(format!("$inlined_{}", label.0).into());
         self.out.label_targets.push(0);
         label
     }
 
-    fn place(&mut self, label: Label) {
+    fn place_label(&mut self, label: Label) {
         self.out.label_targets[label.index()] = self.out.body.len() as u32;
     }
 
-    fn register(&mut self, ty: Type) -> Reg {
+    fn new_register(&mut self, ty: Type) -> Reg {
         let reg = Reg(self.out.regs.len() as u32);
         self.out.regs.push(RegDecl { name: format!("%inlined_{}", reg.0).into(), ty });
         reg
     }
 
-    fn push(&mut self, inst: Inst) {
+    fn push_inst(&mut self, inst: Inst) {
         self.push_guarded(None, inst);
     }
 
@@ -364,7 +364,7 @@ impl InlinedCall<'_> {
             };
             if let Some(reg) = param.reg {
                 let ty = move_type(callee.regs[reg.index()].ty);
-                self.push(Inst::Mov { ty, dst: names.reg(reg), src });
+                self.push_inst(Inst::Mov { ty, dst: names.rename_reg(reg), src });
             }
         }
         let mut loads = HashMap::new();
@@ -374,17 +374,17 @@ impl InlinedCall<'_> {
             if loads.contains_key(&key) {
                 continue;
             }
-            let dsts: Vec<Option<Reg>> = key.3.iter().map(|ty| ty.map(|ty| self.register(ty))).collect();
+            let dsts: Vec<Option<Reg>> = key.3.iter().map(|ty| ty.map(|ty| self.new_register(ty))).collect();
             let addr = Addr { base: AddrBase::Symbol(Symbol::Local(*v)), offset: key.1 };
             let (sem, scope, nc) = (*sem, *scope, *nc);
-            self.push(Inst::Ld { space: Space::Param, ty: key.2, sem, scope, nc, dsts: dsts.clone(), addr });
+            self.push_inst(Inst::Ld { space: Space::Param, ty: key.2, sem, scope, nc, dsts: dsts.clone(), addr });
             loads.insert(key, dsts);
         }
         loads
     }
 
     fn load_key(&self, inst: &Inst) -> Option<LoadKey> {
-        let (Inst::Ld { ty, dsts, .. }, Some((n, offset))) = (inst, parameter(inst)) else { return None };
+        let (Inst::Ld { ty, dsts, .. }, Some((n, offset))) = (inst, loaded_param(inst)) else { return None };
         let types = dsts.iter().map(|d| d.map(|r| self.callee.regs[r.index()].ty)).collect();
         Some((n, offset, *ty, types))
     }
@@ -392,15 +392,15 @@ impl InlinedCall<'_> {
     /// Registers for the elements of the results.
     fn result_registers(&mut self) -> HashMap<StoreKey, (Reg, Type)> {
         let mut stores = HashMap::new();
-        for (key, ty) in results(self.callee).unwrap_or_default() {
-            let dst = self.register(move_type(ty));
-            self.push(Inst::Mov { ty: move_type(ty), dst, src: Operand::Int(0) });
+        for (key, ty) in stored_results(self.callee).unwrap_or_default() {
+            let dst = self.new_register(move_type(ty));
+            self.push_inst(Inst::Mov { ty: move_type(ty), dst, src: Operand::Int(0) });
             stores.insert(key, (dst, ty));
         }
         stores
     }
 
-    fn statement(
+    fn copy_statement(
         &mut self,
         st: &Statement,
         names: &RenameMap<'_>,
@@ -408,15 +408,15 @@ impl InlinedCall<'_> {
         loads: &HashMap<LoadKey, Vec<Option<Reg>>>,
         stores: &HashMap<StoreKey, (Reg, Type)>,
     ) {
-        let guard = st.guard.map(|g| names.guard(g));
+        let guard = st.guard.map(|g| names.rename_guard(g));
         let mut add = |inst| self.out.body.push(Statement { guard, inst, span: st.span, line: st.line });
         if let Inst::Ret = st.inst {
             return add(Inst::Bra { target: leave, uniform: false });
         }
-        if let (Inst::St { ty, srcs, .. }, Some((n, offset))) = (&st.inst, result(&st.inst)) {
+        if let (Inst::St { ty, srcs, .. }, Some((n, offset))) = (&st.inst, stored_result(&st.inst)) {
             for (i, &src) in srcs.iter().enumerate() {
                 let (dst, ty) = stores[&(n, offset + i as i64 * i64::from(ty.bytes()))];
-                add(Inst::Mov { ty: move_type(ty), dst, src: names.operand(src) });
+                add(Inst::Mov { ty: move_type(ty), dst, src: names.rename_operand(src) });
             }
             return;
         }
@@ -426,13 +426,13 @@ impl InlinedCall<'_> {
             for (from, to) in loads[&key].iter().zip(dsts) {
                 if let (Some(from), Some(to)) = (from, to) {
                     let ty = move_type(self.callee.regs[to.index()].ty);
-                    add(Inst::Mov { ty, dst: names.reg(*to), src: Operand::Reg(*from) });
+                    add(Inst::Mov { ty, dst: names.rename_reg(*to), src: Operand::Reg(*from) });
                 }
             }
             return;
         }
         let mut inst = st.inst.clone();
-        names.apply(&mut inst);
+        names.rename_inst(&mut inst);
         add(inst);
     }
 
@@ -442,15 +442,15 @@ impl InlinedCall<'_> {
         for (i, (ret, param)) in rets.iter().zip(&callee.returns).enumerate() {
             if let (CallArg::Reg(dst), Some(reg)) = (ret, param.reg) {
                 let ty = move_type(callee.regs[reg.index()].ty);
-                self.push(Inst::Mov { ty, dst: *dst, src: Operand::Reg(names.reg(reg)) });
+                self.push_inst(Inst::Mov { ty, dst: *dst, src: Operand::Reg(names.rename_reg(reg)) });
             }
             let CallArg::Param(v) = ret else { continue };
             let mut elements: Vec<_> = stores.iter().filter(|(k, _)| k.0 as usize == i).collect();
             elements.sort_unstable_by_key(|(k, _)| **k);
             for (key, (reg, ty)) in elements {
                 let addr = Addr { base: AddrBase::Symbol(Symbol::Local(*v)), offset: key.1 };
-                let (space, sem, srcs) = (Space::Param, Sem::Weak, vec![Operand::Reg(*reg)]);
-                self.push(Inst::St { space, ty: *ty, sem, scope: None, addr, srcs });
+                let (space, sem, srcs) = (Space::Param, MemorySemantics::Weak, vec![Operand::Reg(*reg)]);
+                self.push_inst(Inst::St { space, ty: *ty, sem, scope: None, addr, srcs });
             }
         }
     }

@@ -16,7 +16,7 @@ pub(crate) enum KnownValue {
 }
 
 /// For each register of `function` what all its definitions have in common.
-pub(crate) fn of(function: &Function) -> Vec<KnownValue> {
+pub(crate) fn known_values(function: &Function) -> Vec<KnownValue> {
     let mut found: Vec<Option<KnownValue>> = vec![None; function.regs.len()];
     let mut define = |r: Reg, value: KnownValue| {
         if let Some(slot) = found.get_mut(r.index()) {
@@ -27,13 +27,13 @@ pub(crate) fn of(function: &Function) -> Vec<KnownValue> {
         define(r, KnownValue::Unknown);
     }
     for statement in &function.body {
-        let value = result(&statement.inst);
+        let value = known_result(&statement.inst);
         for_each_def(&statement.inst, &mut |r| define(r, value));
     }
     found.into_iter().map(|k| k.unwrap_or(KnownValue::Unknown)).collect()
 }
 
-fn result(inst: &Inst) -> KnownValue {
+fn known_result(inst: &Inst) -> KnownValue {
     match inst {
         Inst::Mov { src: Operand::F32(bits), .. } => KnownValue::Constant(u64::from(*bits)),
         Inst::Mov { src: Operand::F64(bits), .. } => KnownValue::Constant(*bits),
@@ -52,7 +52,7 @@ fn result(inst: &Inst) -> KnownValue {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownValue, of};
+    use super::{KnownValue, known_values};
 
     /// Every definition counts, also that of a parameter.
     #[test]
@@ -64,7 +64,7 @@ mod tests {
         let parsed = rtcg_ptx::parse(text);
         assert!(!parsed.has_errors(), "{}", parsed.render("test"));
         let function = &parsed.module.functions[0];
-        let known = of(function);
+        let known = known_values(function);
         let get = |name: &str| known[function.regs.iter().position(|r| &*r.name == name).unwrap()];
         assert_eq!(get("%f1"), KnownValue::Constant(0x4000_0000));
         assert_eq!(["%f2", "%f4", "%f5"].map(get), [KnownValue::UnitInterval; 3]);

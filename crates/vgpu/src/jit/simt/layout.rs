@@ -1,7 +1,7 @@
 //! Where symbols live: the layout of shared memory of a kernel, and the numbers that stand for
 //! functions when their address is taken.
 
-use rtcg_ptx::ast::{CallArg, Callee, FuncId, Init, Inst, Module, Operand, Space, Symbol};
+use rtcg_ptx::ast::{CallArg, Callee, FuncId, Inst, Module, Operand, Space, Symbol, VarInit};
 use std::collections::{BTreeSet, HashMap};
 
 /// What `mov.u64 %rd, function` gives: never an address in the device window, never null.
@@ -73,7 +73,7 @@ pub(crate) fn address_taken(module: &Module) -> Vec<FuncId> {
     let mut set = BTreeSet::new();
     for var in &module.vars {
         for init in &var.init {
-            if let Init::Address { symbol: Symbol::Func(f), .. } = init {
+            if let VarInit::Address { symbol: Symbol::Func(f), .. } = init {
                 set.insert(*f);
             }
         }
@@ -98,7 +98,7 @@ pub(crate) fn address_taken(module: &Module) -> Vec<FuncId> {
 impl SharedLayout {
     /// Lays out the shared memory of `kernel`: module variables that are used by it or a function
     /// it can call, then the variables of those functions, then dynamic shared memory.
-    pub fn of(module: &Module, kernel: FuncId) -> SharedLayout {
+    pub fn lay_out_shared(module: &Module, kernel: FuncId) -> SharedLayout {
         let mut layout = SharedLayout::default();
         let mut dynamic = vec![];
         let mut dynamic_align = 16;
@@ -151,7 +151,7 @@ fn used_module_vars(module: &Module, functions: &[FuncId]) -> BTreeSet<u32> {
     // A shared variable whose address is stored in another variable's initialiser is used too.
     for var in &module.vars {
         for init in &var.init {
-            if let Init::Address { symbol: Symbol::Global(g), .. } = init {
+            if let VarInit::Address { symbol: Symbol::Global(g), .. } = init {
                 used.insert(g.0);
             }
         }

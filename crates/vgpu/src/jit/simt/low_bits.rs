@@ -9,17 +9,17 @@
 //! Establishes: what is said of a register holds of each lane by itself wherever the register is read,
 //! whichever way the lane has come, because every definition of the register agrees with it.
 
-use super::body::{Body, Stmt, stmt_defs};
+use super::body::{FunctionBody, Stmt, stmt_defs};
 use super::flow::BitSet;
-use super::pure;
-use super::width::Width;
+use super::pure_instructions;
+use super::width::RegWidth;
 use crate::abi::WARP_LANES;
-use crate::jit::Variant;
+use crate::jit::LaunchVariant;
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
 /// A number in each lane.
-pub(crate) type Lanes = [u64; WARP_LANES];
+pub(crate) type LaneValues = [u64; WARP_LANES];
 
 /// The lowest bits of a number in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,34 +27,34 @@ pub(crate) struct KnownLowBits {
     /// How many bits are known.
     pub(crate) bits: u32,
     /// The known bits; those above are zero here.
-    pub(crate) lanes: Lanes,
+    pub(crate) lanes: LaneValues,
 }
 
 /// The lowest `bits` bits.
-pub(crate) fn mask(bits: u32) -> u64 {
+pub(crate) fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { !0 } else { (1 << bits) - 1 }
 }
 
 impl KnownLowBits {
-    const UNKNOWN: KnownLowBits = KnownLowBits { bits: 0, lanes: [0; WARP_LANES] };
+    const UNKNOWN_BITS: KnownLowBits = KnownLowBits { bits: 0, lanes: [0; WARP_LANES] };
 
     pub(crate) fn new(bits: u32, lane: impl Fn(usize) -> u64) -> KnownLowBits {
-        KnownLowBits { bits, lanes: std::array::from_fn(|l| lane(l) & mask(bits)) }
+        KnownLowBits { bits, lanes: std::array::from_fn(|l| lane(l) & low_mask(bits)) }
     }
 
-    fn constant(n: i64, width: u32) -> KnownLowBits {
+    fn of_constant(n: i64, width: u32) -> KnownLowBits {
         KnownLowBits::new(width, |_| n as u64)
     }
 
     /// The bits that both agree on.
-    fn join(&self, other: &KnownLowBits) -> KnownLowBits {
+    fn agreeing_bits(&self, other: &KnownLowBits) -> KnownLowBits {
         let agree = |l: usize| (self.lanes[l] ^ other.lanes[l]).trailing_zeros();
         let bits = (0..WARP_LANES).map(agree).min().unwrap_or(0).min(self.bits).min(other.bits);
-        self.truncate(bits)
+        self.truncate_to(bits)
     }
 
     /// No more than `bits` of them.
-    fn truncate(&self, bits: u32) -> KnownLowBits {
+    fn truncate_to(&self, bits: u32) -> KnownLowBits {
         let bits = bits.min(self.bits);
         KnownLowBits::new(bits, |l| self.lanes[l])
     }
@@ -65,36 +65,36 @@ impl KnownLowBits {
     }
 
     /// The number itself, if all of its `width` bits are known and the same in all lanes.
-    fn value(&self, width: u32) -> Option<u64> {
+    fn uniform_value(&self, width: u32) -> Option<u64> {
         (self.bits >= width && self.lanes.iter().all(|&v| v == self.lanes[0])).then_some(self.lanes[0])
     }
 
-    fn map(&self, other: &KnownLowBits, bits: u32, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+    fn map_bits(&self, other: &KnownLowBits, bits: u32, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
         KnownLowBits::new(bits, |l| f(self.lanes[l], other.lanes[l]))
     }
 
     /// A sum or difference, or another operation whose low bits depend on low bits alone.
-    fn carry(&self, other: &KnownLowBits, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
-        self.map(other, self.bits.min(other.bits), f)
+    fn map_carrying(&self, other: &KnownLowBits, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+        self.map_bits(other, self.bits.min(other.bits), f)
     }
 
-    fn times(&self, other: &KnownLowBits, width: u32) -> KnownLowBits {
+    fn multiply(&self, other: &KnownLowBits, width: u32) -> KnownLowBits {
         let bits =
             (self.bits + other.trailing_zeros_in_all()).min(other.bits + self.trailing_zeros_in_all()).min(width);
-        self.map(other, bits, u64::wrapping_mul)
+        self.map_bits(other, bits, u64::wrapping_mul)
     }
 
     /// Conjunction or disjunction; a bit that equals `decides` in one operand decides the result's.
-    fn logic(&self, other: &KnownLowBits, decides: u64, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
-        let (a, b) = (mask(self.bits), mask(other.bits));
+    fn map_logic(&self, other: &KnownLowBits, decides: u64, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+        let (a, b) = (low_mask(self.bits), low_mask(other.bits));
         let known = |l: usize| (a & b) | (a & !(self.lanes[l] ^ decides)) | (b & !(other.lanes[l] ^ decides));
         let bits = (0..WARP_LANES).map(|l| known(l).trailing_ones()).min().unwrap_or(0);
-        self.map(other, bits, f)
+        self.map_bits(other, bits, f)
     }
 
     fn shift_left(&self, n: u32, width: u32) -> KnownLowBits {
         if n >= width {
-            KnownLowBits::constant(0, width)
+            KnownLowBits::of_constant(0, width)
         } else {
             KnownLowBits::new((self.bits + n).min(width), |l| self.lanes[l] << n)
         }
@@ -112,7 +112,7 @@ impl KnownLowBits {
     }
 
     /// As 64 bits, of 32.
-    fn widened(&self, signed: bool) -> KnownLowBits {
+    fn extend_to_64_bit(&self, signed: bool) -> KnownLowBits {
         match self.bits {
             32 if signed => KnownLowBits::new(64, |l| i64::from(self.lanes[l] as u32 as i32) as u64),
             32 => KnownLowBits { bits: 64, ..*self },
@@ -132,7 +132,7 @@ pub(crate) struct LowBits {
     of: HashMap<Reg, KnownLowBits>,
     /// The registers of which a definition has been looked at.
     seen: BitSet,
-    widths: Vec<Width>,
+    widths: Vec<RegWidth>,
     linear_tid: bool,
     tid_contiguous_8: bool,
     tid_contiguous_32: bool,
@@ -140,7 +140,7 @@ pub(crate) struct LowBits {
 
 impl LowBits {
     /// Analyses `body`.
-    pub(crate) fn of(body: &Body<'_>, variant: Variant) -> LowBits {
+    pub(crate) fn analyze(body: &FunctionBody<'_>, variant: LaunchVariant) -> LowBits {
         let n = body.widths.len();
         let mut low = LowBits {
             of: HashMap::new(),
@@ -154,41 +154,41 @@ impl LowBits {
         let mut written = BitSet::new(n);
         let statements = || body.blocks.iter().flat_map(|b| &b.stmts);
         statements().for_each(|st| {
-            stmt_defs(st, body.carry(), &mut |r| {
-                written.insert(r.index());
+            stmt_defs(st, body.carry_flag(), &mut |r| {
+                written.insert_bit(r.index());
             });
         });
         for r in (0..n).filter(|&r| !written.contains(r)) {
-            low.seen.insert(r);
+            low.seen.insert_bit(r);
         }
         let mut changed = true;
         while changed {
             changed = false;
-            statements().for_each(|st| changed |= low.visit(st, body.carry()));
+            statements().for_each(|st| changed |= low.visit_statement(st, body.carry_flag()));
         }
         low
     }
 
     /// Takes the results of a statement into account; says whether that told anything new.
-    fn visit(&mut self, st: &Stmt<'_>, carry: Reg) -> bool {
-        let read = |o: Operand, bits: u32| self.read(o, bits);
-        let Some(value) = evaluate(&st.inst, &read, &|o| read(o, 32)) else { return false };
-        let dests = pure::dests(&st.inst);
+    fn visit_statement(&mut self, st: &Stmt<'_>, carry: Reg) -> bool {
+        let read = |o: Operand, bits: u32| self.read_operand(o, bits);
+        let Some(value) = evaluate_inst(&st.inst, &read, &|o| read(o, 32)) else { return false };
+        let dests = pure_instructions::dest_registers(&st.inst);
         let mut changed = false;
         stmt_defs(st, carry, &mut |r| {
             let fits = dests.contains(&(r, self.widths[r.index()]));
-            changed |= self.define(r, if fits { value } else { KnownLowBits::UNKNOWN });
+            changed |= self.define_register(r, if fits { value } else { KnownLowBits::UNKNOWN_BITS });
         });
         changed
     }
 
-    fn define(&mut self, r: Reg, value: KnownLowBits) -> bool {
-        let first = self.seen.insert(r.index());
+    fn define_register(&mut self, r: Reg, value: KnownLowBits) -> bool {
+        let first = self.seen.insert_bit(r.index());
         let old = self.of.get(&r).copied();
         let new = match old {
             None if first => value,
             None => return false,
-            Some(old) => old.join(&value),
+            Some(old) => old.agreeing_bits(&value),
         };
         match new.bits {
             0 => self.of.remove(&r),
@@ -199,58 +199,58 @@ impl LowBits {
 
     /// What is known of an operand that is read as `bits` bits; `None` before any definition of it has
     /// been looked at.
-    fn read(&self, o: Operand, bits: u32) -> Option<KnownLowBits> {
+    fn read_operand(&self, o: Operand, bits: u32) -> Option<KnownLowBits> {
         match o {
-            Operand::Reg(r) if !self.seen.holds(r.index()) => None,
-            _ => Some(self.operand(o, bits)),
+            Operand::Reg(r) if !self.seen.contains_or_beyond(r.index()) => None,
+            _ => Some(self.operand_bits(o, bits)),
         }
     }
 
     /// What is known of an operand that is read as `bits` bits.
-    pub(crate) fn operand(&self, o: Operand, bits: u32) -> KnownLowBits {
+    pub(crate) fn operand_bits(&self, o: Operand, bits: u32) -> KnownLowBits {
         match o {
-            Operand::Reg(r) => self.of.get(&r).map_or(KnownLowBits::UNKNOWN, |low| low.truncate(bits)),
-            Operand::Int(n) => KnownLowBits::constant(n, bits),
-            Operand::Special(s) => self.special(s).truncate(bits),
-            _ => KnownLowBits::UNKNOWN,
+            Operand::Reg(r) => self.of.get(&r).map_or(KnownLowBits::UNKNOWN_BITS, |low| low.truncate_to(bits)),
+            Operand::Int(n) => KnownLowBits::of_constant(n, bits),
+            Operand::Special(s) => self.special_register_bits(s).truncate_to(bits),
+            _ => KnownLowBits::UNKNOWN_BITS,
         }
     }
 
-    fn special(&self, s: SpecialReg) -> KnownLowBits {
+    fn special_register_bits(&self, s: SpecialReg) -> KnownLowBits {
         match s {
             SpecialReg::LaneId => KnownLowBits::new(32, |l| l as u64),
-            SpecialReg::Tid(Dim::X) if self.linear_tid => KnownLowBits::new(5, |l| l as u64),
-            SpecialReg::Tid(Dim::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |l| l as u64),
-            SpecialReg::Ntid(Dim::X) if self.tid_contiguous_32 => KnownLowBits::new(5, |_| 0),
-            SpecialReg::Ntid(Dim::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |_| 0),
-            _ => KnownLowBits::UNKNOWN,
+            SpecialReg::Tid(Dim3Component::X) if self.linear_tid => KnownLowBits::new(5, |l| l as u64),
+            SpecialReg::Tid(Dim3Component::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |l| l as u64),
+            SpecialReg::Ntid(Dim3Component::X) if self.tid_contiguous_32 => KnownLowBits::new(5, |_| 0),
+            SpecialReg::Ntid(Dim3Component::X) if self.tid_contiguous_8 => KnownLowBits::new(3, |_| 0),
+            _ => KnownLowBits::UNKNOWN_BITS,
         }
     }
 
     /// The number that a register always holds, in all lanes, its sign extended.
-    pub(crate) fn constant(&self, r: Reg) -> Option<i64> {
+    pub(crate) fn register_constant(&self, r: Reg) -> Option<i64> {
         let width = match self.widths.get(r.index())? {
-            Width::W32 => 32,
-            Width::W64 => 64,
+            RegWidth::W32 => 32,
+            RegWidth::W64 => 64,
             _ => return None,
         };
-        let value = self.of.get(&r)?.value(width)?;
+        let value = self.of.get(&r)?.uniform_value(width)?;
         Some(if width == 32 { i64::from(value as u32 as i32) } else { value as i64 })
     }
 }
 
 /// How the operands of an instruction are read, as so many bits; amounts of shifts by themselves.
 /// `None` before any definition of an operand has been looked at.
-type Read<'a> = &'a dyn Fn(Operand, u32) -> Option<KnownLowBits>;
-type Amount<'a> = &'a dyn Fn(Operand) -> Option<KnownLowBits>;
+type ReadOperand<'a> = &'a dyn Fn(Operand, u32) -> Option<KnownLowBits>;
+type ReadShiftAmount<'a> = &'a dyn Fn(Operand) -> Option<KnownLowBits>;
 
 /// What is known of the result of an instruction. `None` if an operand is.
-pub(crate) fn evaluate(inst: &Inst, read: Read<'_>, amount: Amount<'_>) -> Option<KnownLowBits> {
+pub(crate) fn evaluate_inst(inst: &Inst, read: ReadOperand<'_>, amount: ReadShiftAmount<'_>) -> Option<KnownLowBits> {
     match inst {
         Inst::Mov { ty, src, .. } if is_word(*ty) => read(*src, ty.bits()),
         Inst::Cvt { dty, sty, mods, a, .. } if is_word(*dty) && is_word(*sty) && !mods.sat => {
             let a = read(*a, sty.bits())?;
-            Some(if dty.bits() > sty.bits() { a.widened(sty.is_signed()) } else { a.truncate(dty.bits()) })
+            Some(if dty.bits() > sty.bits() { a.extend_to_64_bit(sty.is_signed()) } else { a.truncate_to(dty.bits()) })
         }
         Inst::Unary { op: op @ (UnaryOp::Not | UnaryOp::Neg), ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
             let a = read(*a, ty.bits())?;
@@ -261,82 +261,86 @@ pub(crate) fn evaluate(inst: &Inst, read: Read<'_>, amount: Amount<'_>) -> Optio
         }
         Inst::Binary { op: op @ (BinaryOp::Shl | BinaryOp::Shr), ty, a, b, .. } if is_word(*ty) => {
             let (a, by) = (read(*a, ty.bits())?, amount(*b)?);
-            let Some(by) = by.value(32).map(|n| n as u32) else { return Some(KnownLowBits::UNKNOWN) };
+            let Some(by) = by.uniform_value(32).map(|n| n as u32) else { return Some(KnownLowBits::UNKNOWN_BITS) };
             let left = *op == BinaryOp::Shl;
             Some(if left { a.shift_left(by, ty.bits()) } else { a.shift_right(by, ty.bits(), ty.is_signed()) })
         }
-        Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, .. } => quotient(inst, read),
+        Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, .. } => evaluate_division(inst, read),
         Inst::Binary { op, ty, mods, a, b, .. } if is_word(*ty) && !mods.sat => {
-            Some(binary(*op, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?))
+            Some(evaluate_binary(*op, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?))
         }
         Inst::Ternary { op: op @ (TernaryOp::MadLo | TernaryOp::MadWide), ty, mods, a, b, c, .. }
             if is_word(*ty) && !mods.sat =>
         {
             let wide = *op == TernaryOp::MadWide;
             let product = if wide { BinaryOp::MulWide } else { BinaryOp::Mul };
-            let product = binary(product, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?);
-            Some(product.carry(&read(*c, if wide { 64 } else { ty.bits() })?, u64::wrapping_add))
+            let product = evaluate_binary(product, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?);
+            Some(product.map_carrying(&read(*c, if wide { 64 } else { ty.bits() })?, u64::wrapping_add))
         }
         Inst::Ternary { op: TernaryOp::Bfe, ty, a, b, c, .. } if is_word(*ty) && !ty.is_signed() => {
-            Some(field(*ty, &read(*a, ty.bits())?, &amount(*b)?, &amount(*c)?))
+            Some(extract_field(*ty, &read(*a, ty.bits())?, &amount(*b)?, &amount(*c)?))
         }
         Inst::Bfi { ty, a, b, pos, len, .. } if is_word(*ty) => {
             let (a, b, w) = (read(*a, ty.bits())?, read(*b, ty.bits())?, ty.bits());
             let Some((from, ones)) = field_position(w, &amount(*pos)?, &amount(*len)?) else {
-                return Some(KnownLowBits::UNKNOWN);
+                return Some(KnownLowBits::UNKNOWN_BITS);
             };
-            let (field, rest) =
-                (KnownLowBits::constant((ones << from) as i64, w), KnownLowBits::constant(!(ones << from) as i64, w));
-            let inserted = a.shift_left(from, w).logic(&field, 0, |x, y| x & y);
-            Some(inserted.logic(&b.logic(&rest, 0, |x, y| x & y), !0, |x, y| x | y))
+            let (field, rest) = (
+                KnownLowBits::of_constant((ones << from) as i64, w),
+                KnownLowBits::of_constant(!(ones << from) as i64, w),
+            );
+            let inserted = a.shift_left(from, w).map_logic(&field, 0, |x, y| x & y);
+            Some(inserted.map_logic(&b.map_logic(&rest, 0, |x, y| x & y), !0, |x, y| x | y))
         }
-        Inst::Selp { ty, a, b, .. } if is_word(*ty) => Some(read(*a, ty.bits())?.join(&read(*b, ty.bits())?)),
-        _ => Some(KnownLowBits::UNKNOWN),
+        Inst::Selp { ty, a, b, .. } if is_word(*ty) => Some(read(*a, ty.bits())?.agreeing_bits(&read(*b, ty.bits())?)),
+        _ => Some(KnownLowBits::UNKNOWN_BITS),
     }
 }
 
-fn binary(op: BinaryOp, ty: Type, a: &KnownLowBits, b: &KnownLowBits) -> KnownLowBits {
+fn evaluate_binary(op: BinaryOp, ty: Type, a: &KnownLowBits, b: &KnownLowBits) -> KnownLowBits {
     match op {
-        BinaryOp::Add => a.carry(b, u64::wrapping_add),
-        BinaryOp::Sub => a.carry(b, u64::wrapping_sub),
-        BinaryOp::Xor => a.carry(b, |x, y| x ^ y),
-        BinaryOp::And => a.logic(b, 0, |x, y| x & y),
-        BinaryOp::Or => a.logic(b, !0, |x, y| x | y),
-        BinaryOp::Mul => a.times(b, ty.bits()),
-        BinaryOp::MulWide if ty.bits() == 32 => a.widened(ty.is_signed()).times(&b.widened(ty.is_signed()), 64),
-        BinaryOp::Min | BinaryOp::Max => a.join(b),
-        _ => KnownLowBits::UNKNOWN,
+        BinaryOp::Add => a.map_carrying(b, u64::wrapping_add),
+        BinaryOp::Sub => a.map_carrying(b, u64::wrapping_sub),
+        BinaryOp::Xor => a.map_carrying(b, |x, y| x ^ y),
+        BinaryOp::And => a.map_logic(b, 0, |x, y| x & y),
+        BinaryOp::Or => a.map_logic(b, !0, |x, y| x | y),
+        BinaryOp::Mul => a.multiply(b, ty.bits()),
+        BinaryOp::MulWide if ty.bits() == 32 => {
+            a.extend_to_64_bit(ty.is_signed()).multiply(&b.extend_to_64_bit(ty.is_signed()), 64)
+        }
+        BinaryOp::Min | BinaryOp::Max => a.agreeing_bits(b),
+        _ => KnownLowBits::UNKNOWN_BITS,
     }
 }
 
 /// Quotient or remainder of an unsigned number by a power of two.
-fn quotient(inst: &Inst, read: Read<'_>) -> Option<KnownLowBits> {
-    let Inst::Binary { op, ty, a, .. } = inst else { return Some(KnownLowBits::UNKNOWN) };
-    let Some(n) = power_of_two(inst) else { return Some(KnownLowBits::UNKNOWN) };
+fn evaluate_division(inst: &Inst, read: ReadOperand<'_>) -> Option<KnownLowBits> {
+    let Inst::Binary { op, ty, a, .. } = inst else { return Some(KnownLowBits::UNKNOWN_BITS) };
+    let Some(n) = power_of_two(inst) else { return Some(KnownLowBits::UNKNOWN_BITS) };
     let a = read(*a, ty.bits())?;
-    let remainder = KnownLowBits::constant(n as i64 - 1, ty.bits());
+    let remainder = KnownLowBits::of_constant(n as i64 - 1, ty.bits());
     Some(match op {
         BinaryOp::Div => a.shift_right(n.trailing_zeros(), ty.bits(), false),
-        _ => a.logic(&remainder, 0, |x, y| x & y),
+        _ => a.map_logic(&remainder, 0, |x, y| x & y),
     })
 }
 
 /// The divisor of an unsigned division or remainder, if it is a power of two.
 pub(crate) fn power_of_two(inst: &Inst) -> Option<u64> {
     let Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, ty, b: Operand::Int(n), .. } = inst else { return None };
-    let n = *n as u64 & mask(ty.bits());
+    let n = *n as u64 & low_mask(ty.bits());
     (is_word(*ty) && !ty.is_signed() && n.is_power_of_two()).then_some(n)
 }
 
 /// The bits of an unsigned number from `from` on.
-fn field(ty: Type, a: &KnownLowBits, from: &KnownLowBits, len: &KnownLowBits) -> KnownLowBits {
-    let Some((from, ones)) = field_position(ty.bits(), from, len) else { return KnownLowBits::UNKNOWN };
-    let ones = KnownLowBits::constant(ones as i64, ty.bits());
-    a.shift_right(from, ty.bits(), false).logic(&ones, 0, |x, y| x & y)
+fn extract_field(ty: Type, a: &KnownLowBits, from: &KnownLowBits, len: &KnownLowBits) -> KnownLowBits {
+    let Some((from, ones)) = field_position(ty.bits(), from, len) else { return KnownLowBits::UNKNOWN_BITS };
+    let ones = KnownLowBits::of_constant(ones as i64, ty.bits());
+    a.shift_right(from, ty.bits(), false).map_logic(&ones, 0, |x, y| x & y)
 }
 
 /// Where a field begins and as many ones as it has bits, if it lies within `width` bits.
 fn field_position(width: u32, from: &KnownLowBits, len: &KnownLowBits) -> Option<(u32, u64)> {
-    let (from, len) = (from.value(32)?, len.value(32)?);
-    (from < u64::from(width) && from + len <= u64::from(width)).then_some((from as u32, mask(len as u32)))
+    let (from, len) = (from.uniform_value(32)?, len.uniform_value(32)?);
+    (from < u64::from(width) && from + len <= u64::from(width)).then_some((from as u32, low_mask(len as u32)))
 }

@@ -1,6 +1,6 @@
 //! The lane-level form of a function: what a back end emits.
 //!
-//! A function becomes a [`plan::Plan`]: basic blocks of guarded statements ([`body`]), the class of
+//! A function becomes a [`plan::FunctionPlan`]: basic blocks of guarded statements ([`body`]), the class of
 //! every register ([`classes`]: one value for all lanes, a stride, or a value per lane), the order
 //! in which statements may be emitted ([`segments`]) and the layout of its frame. Nothing here
 //! knows how machine code is made, so a back end with wider vectors can be put beside
@@ -28,7 +28,7 @@ pub mod operands;
 pub(crate) mod param_addresses;
 pub(crate) mod plan;
 pub(crate) mod predicated_copies;
-pub(crate) mod pure;
+pub(crate) mod pure_instructions;
 pub(crate) mod rarely_divergent;
 pub(crate) mod register_params;
 mod rename;

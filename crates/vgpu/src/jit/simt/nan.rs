@@ -24,11 +24,11 @@ pub(crate) enum NanUse {
 }
 
 /// For each register of `function` who looks at the bits of a NaN in it.
-pub(crate) fn of(function: &Function) -> Vec<NanUse> {
+pub(crate) fn nan_uses(function: &Function) -> Vec<NanUse> {
     let word = |r: &rtcg_ptx::ast::RegDecl| if r.ty.bits() == 32 { NanUse::BitsIgnored } else { NanUse::BitsObserved };
     let mut found: Vec<NanUse> = function.regs.iter().map(word).collect();
     for statement in function.body.iter().filter(|s| !reads_as_float(&s.inst)) {
-        if copied(&statement.inst).is_some() {
+        if copied_register(&statement.inst).is_some() {
             continue;
         }
         let stores = matches!(statement.inst, Inst::St { ty, .. } if ty.bits() == 32);
@@ -56,7 +56,7 @@ pub(crate) fn of(function: &Function) -> Vec<NanUse> {
 }
 
 /// What a register is a copy of, perhaps of another lane's.
-fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
+fn copied_register(inst: &Inst) -> Option<(Reg, Reg)> {
     match inst {
         Inst::Mov { ty, dst, src: Operand::Reg(src) } if ty.bits() == 32 => Some((*dst, *src)),
         Inst::Shfl { dst, pred: _, a: Operand::Reg(src), b, c, mask, .. }
@@ -70,7 +70,7 @@ fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
 
 /// An observer of the bits of a copy observes those of the original.
 fn follow_copies(function: &Function, found: &mut [NanUse]) {
-    let copies: Vec<(Reg, Reg)> = function.body.iter().filter_map(|s| copied(&s.inst)).collect();
+    let copies: Vec<(Reg, Reg)> = function.body.iter().filter_map(|s| copied_register(&s.inst)).collect();
     let mut changed = true;
     while changed {
         changed = false;
@@ -122,7 +122,7 @@ fn restrict_to_arithmetic_stores(function: &Function, found: &mut [NanUse]) {
     for r in function.params.iter().filter_map(|p| p.reg) {
         places.entry(r).and_modify(|p| p.other = true);
     }
-    let loops = loops(function);
+    let loops = backward_jump_ranges(function);
     for (r, p) in places {
         let pays =
             |l: &RangeInclusive<usize>| p.defs.iter().any(|d| l.contains(d)) && !p.stores.iter().any(|s| l.contains(s));
@@ -133,7 +133,7 @@ fn restrict_to_arithmetic_stores(function: &Function, found: &mut [NanUse]) {
 }
 
 /// The statements from the target of each jump back to the jump.
-fn loops(function: &Function) -> Vec<RangeInclusive<usize>> {
+fn backward_jump_ranges(function: &Function) -> Vec<RangeInclusive<usize>> {
     let jump = |(i, s): (usize, &Statement)| match &s.inst {
         Inst::Bra { target, .. } => {
             let to = function.label_targets[target.index()] as usize;
@@ -175,7 +175,7 @@ fn reads_as_float(inst: &Inst) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NanUse, of};
+    use super::{NanUse, nan_uses};
 
     fn bits(body: &str, name: &str) -> NanUse {
         let registers = ".reg .f32 %f<8>; .reg .b32 %r<2>; .reg .b64 %d<2>; .reg .pred %p;";
@@ -184,7 +184,7 @@ mod tests {
         let parsed = rtcg_ptx::parse(text.as_str());
         assert!(!parsed.has_errors(), "{}", parsed.render("test"));
         let function = &parsed.module.functions[0];
-        of(function)[function.regs.iter().position(|r| &*r.name == name).unwrap()]
+        nan_uses(function)[function.regs.iter().position(|r| &*r.name == name).unwrap()]
     }
 
     /// Only readers that treat all NaNs alike leave a register unseen.

@@ -5,14 +5,19 @@
 //! compared register has its class.
 
 use super::body::{Block, stmt_defs};
-use super::classes::{Class, Classes};
+use super::classes::{LaneClass, RegisterClasses};
 use rtcg_ptx::ast::*;
 
 /// The value that a predicate at the end of `block` never has in all lanes, if that is known.
-pub(crate) fn never_unanimous_value(block: &Block<'_>, classes: &Classes, carry: Reg, predicate: Reg) -> Option<bool> {
+pub(crate) fn never_unanimous_value(
+    block: &Block<'_>,
+    classes: &RegisterClasses,
+    carry: Reg,
+    predicate: Reg,
+) -> Option<bool> {
     let (mut end, mut predicate) = (block.stmts.len(), predicate);
     loop {
-        let (at, inst) = definition(block, carry, end, predicate)?;
+        let (at, inst) = last_definition(block, carry, end, predicate)?;
         match inst {
             Inst::Mov { src: Operand::Reg(from), .. } => (end, predicate) = (at, *from),
             Inst::Setp { cmp, ty, combine: None, dst: Some(dst), dst2: None, a, b, .. }
@@ -23,7 +28,7 @@ pub(crate) fn never_unanimous_value(block: &Block<'_>, classes: &Classes, carry:
                     CmpOp::Ne => false,
                     _ => return None,
                 };
-                let uniform = |o: Operand| classes.operand(o) == Class::Uniform;
+                let uniform = |o: Operand| classes.operand_class(o) == LaneClass::Uniform;
                 let differs = |o: Operand| adjacent_lanes_differ(block, classes, carry, at, o);
                 return (uniform(*b) && differs(*a) || uniform(*a) && differs(*b)).then_some(equal);
             }
@@ -33,7 +38,7 @@ pub(crate) fn never_unanimous_value(block: &Block<'_>, classes: &Classes, carry:
 }
 
 /// The last statement before number `end` that writes `r`, if it does so in all lanes.
-fn definition<'b>(block: &'b Block<'_>, carry: Reg, end: usize, r: Reg) -> Option<(usize, &'b Inst)> {
+fn last_definition<'b>(block: &'b Block<'_>, carry: Reg, end: usize, r: Reg) -> Option<(usize, &'b Inst)> {
     let writes = |at: &usize| {
         let mut found = false;
         stmt_defs(&block.stmts[*at], carry, &mut |d| found |= d == r);
@@ -45,17 +50,18 @@ fn definition<'b>(block: &'b Block<'_>, carry: Reg, end: usize, r: Reg) -> Optio
 }
 
 /// Whether no two adjacent lanes of eight have the same value in an operand of statement `at`.
-fn adjacent_lanes_differ(block: &Block<'_>, classes: &Classes, carry: Reg, at: usize, o: Operand) -> bool {
-    let step = |o: Operand| classes.operand(o).stride().map_or(0, |stride| stride as u32);
+fn adjacent_lanes_differ(block: &Block<'_>, classes: &RegisterClasses, carry: Reg, at: usize, o: Operand) -> bool {
+    let step = |o: Operand| classes.operand_class(o).lane_stride().map_or(0, |stride| stride as u32);
     if step(o) != 0 {
         return true;
     }
     let Operand::Reg(r) = o else { return false };
-    let Some((_, Inst::Binary { op: BinaryOp::And, ty, a, b, .. })) = definition(block, carry, at, r) else {
+    let Some((_, Inst::Binary { op: BinaryOp::And, ty, a, b, .. })) = last_definition(block, carry, at, r) else {
         return false;
     };
     // The lowest bits of a steady value change from lane to lane if those of its stride are not all zero.
-    let low_ones = |o: Operand| classes.constant(o).map_or(0, |mask| (1_u64 << (mask as u32).trailing_ones()) - 1);
+    let low_ones =
+        |o: Operand| classes.constant_value(o).map_or(0, |mask| (1_u64 << (mask as u32).trailing_ones()) - 1);
     let changes = |x: Operand, mask: Operand| u64::from(step(x)) & low_ones(mask) != 0;
     ty.bits() == 32 && (changes(*a, *b) || changes(*b, *a))
 }
@@ -63,13 +69,13 @@ fn adjacent_lanes_differ(block: &Block<'_>, classes: &Classes, carry: Reg, at: u
 #[cfg(test)]
 mod tests {
     use super::never_unanimous_value;
-    use crate::jit::simt::body::Term;
-    use crate::jit::simt::plan::Plan;
-    use crate::jit::{Instrument, Variant};
+    use crate::jit::simt::body::Terminator;
+    use crate::jit::simt::plan::FunctionPlan;
+    use crate::jit::{Instrument, LaunchVariant};
     use rtcg_ptx::ast::FuncId;
 
     /// What the predicate of the kernel's only branch never is in all lanes.
-    fn never(condition: &str) -> Option<bool> {
+    fn is_never_unanimous(condition: &str) -> Option<bool> {
         let text = format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 d, .param .u32 n) {{
             .reg .pred %p; .reg .b32 %r<9>; .reg .b64 %d; ld.param.u64 %d, [d]; ld.param.u32 %r1, [n];
@@ -77,22 +83,32 @@ mod tests {
         );
         let parsed = rtcg_ptx::parse(text.as_str());
         assert!(!parsed.has_errors(), "{}", parsed.render("test"));
-        let variant = Variant::for_block([64, 1, 1]);
-        let plan = Plan::new(&parsed.module, FuncId(0), variant, 0, (&Instrument::NONE, &Default::default())).unwrap();
-        let branch = |t: &Term| match t {
-            Term::Branch { guard, .. } | Term::PredicatedSplit { guard, .. } => Some(guard.reg),
+        let variant = LaunchVariant::for_block([64, 1, 1]);
+        let plan = FunctionPlan::new(
+            &parsed.module,
+            FuncId(0),
+            variant,
+            0,
+            (&Instrument::NO_INSTRUMENTATION, &Default::default()),
+        )
+        .unwrap();
+        let branch = |t: &Terminator| match t {
+            Terminator::Branch { guard, .. } | Terminator::PredicatedSplit { guard, .. } => Some(guard.reg),
             _ => None,
         };
         let block = plan.body.blocks.iter().find(|b| branch(&b.term).is_some()).unwrap();
-        never_unanimous_value(block, &plan.classes, plan.body.carry(), branch(&block.term).unwrap())
+        never_unanimous_value(block, &plan.classes, plan.body.carry_flag(), branch(&block.term).unwrap())
     }
 
     #[test]
     fn thread_ids_are_never_all_equal() {
-        assert_eq!(never("setp.eq.u32 %p, %r0, %r1;"), Some(true));
-        assert_eq!(never("setp.ne.s32 %p, 7, %r0;"), Some(false));
-        assert_eq!(never("and.b32 %r2, %r0, 31; setp.ne.s32 %p, %r2, 0;"), Some(false));
-        assert_eq!(never("mul.lo.u32 %r3, %r0, 4; and.b32 %r2, 7, %r3; setp.eq.s32 %p, %r2, %r1;"), Some(true));
+        assert_eq!(is_never_unanimous("setp.eq.u32 %p, %r0, %r1;"), Some(true));
+        assert_eq!(is_never_unanimous("setp.ne.s32 %p, 7, %r0;"), Some(false));
+        assert_eq!(is_never_unanimous("and.b32 %r2, %r0, 31; setp.ne.s32 %p, %r2, 0;"), Some(false));
+        assert_eq!(
+            is_never_unanimous("mul.lo.u32 %r3, %r0, 4; and.b32 %r2, 7, %r3; setp.eq.s32 %p, %r2, %r1;"),
+            Some(true)
+        );
     }
 
     #[test]
@@ -105,8 +121,8 @@ mod tests {
             "setp.eq.u32 %p, %r0, %r0;",
             "shr.u32 %r2, %r0, 5; setp.eq.u32 %p, %r2, 0;",
         ] {
-            assert_ne!(never(condition), Some(true), "{condition}");
-            assert_ne!(never(condition), Some(false), "{condition}");
+            assert_ne!(is_never_unanimous(condition), Some(true), "{condition}");
+            assert_ne!(is_never_unanimous(condition), Some(false), "{condition}");
         }
     }
 }

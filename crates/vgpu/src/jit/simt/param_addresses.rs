@@ -37,7 +37,7 @@ fn is_variadic(params: &[Param]) -> bool {
 fn address_taken_params(f: &Function) -> Vec<u32> {
     let mut list = vec![];
     for st in &f.body {
-        let accessed = access(&st.inst);
+        let accessed = accessed_param(&st.inst);
         super::operands::for_each_symbol(&st.inst, &mut |s| {
             if let Symbol::Param(n) = s
                 && accessed != Some(s)
@@ -51,7 +51,7 @@ fn address_taken_params(f: &Function) -> Vec<u32> {
 }
 
 /// The parameter that an instruction loads from or stores to.
-fn access(inst: &Inst) -> Option<Symbol> {
+fn accessed_param(inst: &Inst) -> Option<Symbol> {
     match inst {
         Inst::Ld { space: Space::Param, addr, .. } | Inst::St { space: Space::Param, addr, .. } => match addr.base {
             AddrBase::Symbol(s) => Some(s),
@@ -63,7 +63,7 @@ fn access(inst: &Inst) -> Option<Symbol> {
 
 /// Replaces the body; labels stay before the statements that they stood before, or before what `make`
 /// puts there.
-fn rewrite(f: &mut Function, mut make: impl FnMut(&mut Function, Statement) -> Vec<Statement>) {
+fn rewrite_statements(f: &mut Function, mut make: impl FnMut(&mut Function, Statement) -> Vec<Statement>) {
     let old = std::mem::take(&mut f.body);
     let (mut body, mut starts) = (vec![], vec![]);
     for st in old {
@@ -78,7 +78,7 @@ fn rewrite(f: &mut Function, mut make: impl FnMut(&mut Function, Statement) -> V
 /// Calls of functions with any number of arguments pass the address of a local variable.
 fn pass_pointers(f: &mut Function, module: &Module) {
     let mut moved = vec![];
-    rewrite(f, |f, mut st| {
+    rewrite_statements(f, |f, mut st| {
         let before = pass_pointer(f, module, &mut st, &mut moved);
         let (span, line) = (st.span, st.line);
         let before = before.into_iter().map(|inst| Statement { guard: None, inst, span, line });
@@ -123,14 +123,14 @@ fn pass_pointer(f: &mut Function, module: &Module, st: &mut Statement, moved: &m
     let pointer = Reg(f.regs.len() as u32);
     f.regs.push(RegDecl { name: format!("%arguments_{}", pointer.0).into(), ty: Type::U64 });
     let record = LocalVar(f.vars.len() as u32);
-    f.vars.push(variable(format!("arguments_{}", record.0), Space::Param, 8, 8, f.span));
+    f.vars.push(new_local_variable(format!("arguments_{}", record.0), Space::Param, 8, 8, f.span));
     args.push(CallArg::Param(record));
     let addr = Addr { base: AddrBase::Symbol(Symbol::Local(record)), offset: 0 };
-    let (space, ty, sem, srcs) = (Space::Param, Type::U64, Sem::Weak, vec![Operand::Reg(pointer)]);
+    let (space, ty, sem, srcs) = (Space::Param, Type::U64, MemorySemantics::Weak, vec![Operand::Reg(pointer)]);
     vec![Inst::Mov { ty, dst: pointer, src }, Inst::St { space, ty, sem, scope: None, addr, srcs }]
 }
 
-fn variable(name: String, space: Space, size: u64, align: u32, span: Span) -> Var {
+fn new_local_variable(name: String, space: Space, size: u64, align: u32, span: Span) -> Var {
     Var {
         name: name.into(),
         space,
@@ -157,7 +157,7 @@ fn take_pointer(f: &mut Function) {
         if n == last {
             let addr = Addr { base: AddrBase::Symbol(Symbol::Param(n)), offset: 0 };
             let (space, ty, dsts) = (Space::Param, Type::U64, vec![Some(dst)]);
-            st.inst = Inst::Ld { space, ty, sem: Sem::Weak, scope: None, nc: false, dsts, addr };
+            st.inst = Inst::Ld { space, ty, sem: MemorySemantics::Weak, scope: None, nc: false, dsts, addr };
         }
     }
 }
@@ -169,7 +169,7 @@ fn copy_to_local(f: &mut Function) {
         .map(|n| {
             let Param { size, align, .. } = f.params[n as usize];
             let v = LocalVar(f.vars.len() as u32);
-            f.vars.push(variable(format!("parameter_{n}"), Space::Local, size.into(), align.max(8), f.span));
+            f.vars.push(new_local_variable(format!("parameter_{n}"), Space::Local, size.into(), align.max(8), f.span));
             (n, v)
         })
         .collect();
@@ -177,7 +177,7 @@ fn copy_to_local(f: &mut Function) {
         return;
     }
     for st in &mut f.body {
-        redirect(&mut st.inst, &list);
+        redirect_to_copies(&mut st.inst, &list);
     }
     let mut before = vec![];
     for &(n, v) in &list {
@@ -188,7 +188,7 @@ fn copy_to_local(f: &mut Function) {
             let reg = Reg(f.regs.len() as u32);
             f.regs.push(RegDecl { name: format!("%copied_{}", reg.0).into(), ty: Type::U64 });
             let place = |s| Addr { base: AddrBase::Symbol(s), offset: at };
-            let (sem, scope) = (Sem::Weak, None);
+            let (sem, scope) = (MemorySemantics::Weak, None);
             let (from, to) = (place(Symbol::Param(n)), place(Symbol::Local(v)));
             let (dsts, srcs) = (vec![Some(reg)], vec![Operand::Reg(reg)]);
             before.push(Inst::Ld { space: Space::Param, ty, sem, scope, nc: false, dsts, addr: from });
@@ -203,7 +203,7 @@ fn copy_to_local(f: &mut Function) {
 }
 
 /// Makes an instruction use the copies of parameters.
-fn redirect(inst: &mut Inst, list: &[(u32, LocalVar)]) {
+fn redirect_to_copies(inst: &mut Inst, list: &[(u32, LocalVar)]) {
     let copy = |s: Symbol| match s {
         Symbol::Param(n) => list.iter().find(|(p, _)| *p == n).map(|(_, v)| Symbol::Local(*v)),
         _ => None,

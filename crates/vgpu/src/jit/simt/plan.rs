@@ -1,40 +1,40 @@
 //! What is decided about a function before code is emitted: blocks, classes, the layout of its
 //! frame, of its local memory and of the records that calls pass their arguments in.
 
-use super::body::{Body, Term};
-use super::classes::Classes;
+use super::body::{FunctionBody, Terminator};
+use super::classes::RegisterClasses;
 use super::flow::{self, BitSet};
 use crate::abi::WARP_LANES;
-use crate::jit::{Instrument, JitError, Variant};
+use crate::jit::{Instrument, JitError, LaunchVariant};
 use rtcg_ptx::ast::*;
 use std::collections::{HashMap, HashSet};
 
 /// Fixed fields at the start of a function's frame; lane arrays are of `u32`.
 pub(crate) mod header {
     /// Program counter of each lane.
-    pub(crate) const PC: i32 = 0;
+    pub(crate) const PC_OFFSET: i32 = 0;
     /// Execution mask of the running block, 0 or all ones per lane.
-    pub(crate) const MASK: i32 = 128;
+    pub(crate) const MASK_OFFSET: i32 = 128;
     /// Barrier number of each lane that is parked at one.
-    pub(crate) const BAR_ID: i32 = 256;
-    pub(crate) const BAR_COUNT: i32 = 384;
-    pub(crate) const BAR_KIND: i32 = 512;
+    pub(crate) const BAR_ID_OFFSET: i32 = 256;
+    pub(crate) const BAR_COUNT_OFFSET: i32 = 384;
+    pub(crate) const BAR_KIND_OFFSET: i32 = 512;
     /// Predicate of `bar.red`, 0 or all ones.
-    pub(crate) const BAR_PRED: i32 = 640;
-    pub(crate) const BAR_RESULT: i32 = 768;
+    pub(crate) const BAR_PRED_OFFSET: i32 = 640;
+    pub(crate) const BAR_RESULT_OFFSET: i32 = 768;
     /// Non-zero when a warp operation must go on with the lanes that came.
     pub(crate) const FORCE_WARP_OP: i32 = 896;
     /// Back edges of spinning loops taken in masked code.
-    pub(crate) const SPINS: i32 = 900;
+    pub(crate) const SPIN_COUNT_OFFSET: i32 = 900;
     /// First byte of the warp's local memory in this activation.
-    pub(crate) const LOCAL: i32 = 904;
+    pub(crate) const LOCAL_BASE_OFFSET: i32 = 904;
     /// The frame of the caller whose other lanes may be parked at a barrier.
-    pub(crate) const OUTER: i32 = 912;
+    pub(crate) const CALLER_FRAME_OFFSET: i32 = 912;
     /// Where accesses of inactive lanes go; long enough for the elements of a vector in a record.
-    pub(crate) const DUMMY: i32 = 1024;
+    pub(crate) const INACTIVE_ACCESS_OFFSET: i32 = 1024;
     /// Lanes that may run, 0 or all ones each; used when lanes are scheduled at random.
-    pub(crate) const ALLOWED: i32 = 1024 + 1088;
-    pub(crate) const SIZE: u32 = 1024 + 1088 + 128;
+    pub(crate) const ALLOWED_LANES_OFFSET: i32 = 1024 + 1088;
+    pub(crate) const FRAME_HEADER_BYTES: u32 = 1024 + 1088 + 128;
 }
 
 /// Program counters that are no block number.
@@ -47,17 +47,17 @@ pub(crate) mod pc {
     /// Parked at a barrier: added to the number of the block after it.
     pub(crate) const PARK_BAR: i64 = 0x4000_0000;
     /// Left the function.
-    pub(crate) const DONE: i64 = 0x7fff_ffff;
+    pub(crate) const PC_DONE: i64 = 0x7fff_ffff;
 }
 
 /// The plan of one function.
 #[derive(Debug)]
-pub(crate) struct Plan<'m> {
+pub(crate) struct FunctionPlan<'m> {
     pub(crate) id: FuncId,
     pub(crate) f: &'m Function,
-    pub(crate) body: Body<'m>,
+    pub(crate) body: FunctionBody<'m>,
     pub(crate) live: Vec<BitSet>,
-    pub(crate) classes: Classes,
+    pub(crate) classes: RegisterClasses,
     /// Frame offset of each register that lives across blocks.
     pub(crate) slots: Vec<Option<i32>>,
     /// Frame offset of the record of each `.param` variable.
@@ -81,7 +81,7 @@ pub(crate) struct Plan<'m> {
     pub(crate) first_site: u32,
 }
 
-impl<'m> Plan<'m> {
+impl<'m> FunctionPlan<'m> {
     /// Plans `f`.
     ///
     /// With checks there is a gap between the local variables of a thread and behind the last one;
@@ -89,38 +89,38 @@ impl<'m> Plan<'m> {
     pub(crate) fn new(
         module: &'m Module,
         id: FuncId,
-        variant: Variant,
+        variant: LaunchVariant,
         first_site: u32,
         (instrument, watching): (&Instrument, &HashSet<FuncId>),
-    ) -> Result<Plan<'m>, JitError> {
+    ) -> Result<FunctionPlan<'m>, JitError> {
         let f = &module.functions[id.index()];
-        if let Some(p) = super::register_params::unsupported(f) {
+        if let Some(p) = super::register_params::unsupported_param(f) {
             let message = format!("the predicate {} as a parameter is not supported by the virtual GPU", p.name);
             return Err(JitError { message, function: f.name.to_string(), span: None, ptx_line: 0 });
         }
-        let mut body = Body::build(f);
-        super::dead_atomic_results::run(&mut body);
+        let mut body = FunctionBody::from_function(f);
+        super::dead_atomic_results::drop_dead_atomic_results(&mut body);
         if !super::fma_contraction::is_forbidden(module) {
-            super::fma_contraction::run(&mut body);
+            super::fma_contraction::contract_fmas(&mut body);
         }
         if instrument.random.is_some() {
             split_at_accesses(&mut body);
         }
         let (local_offsets, local_pitch, local_align) = lay_out_local(f, instrument.red_zone());
-        let analyse = |body: &Body<'_>| {
+        let analyse = |body: &FunctionBody<'_>| {
             let ipdom = flow::post_dominators(body);
             let live = flow::live_in(body);
-            let classes = Classes::of(body, f, local_pitch, &ipdom, &live, variant);
+            let classes = RegisterClasses::analyze(body, f, local_pitch, &ipdom, &live, variant);
             (ipdom, live, classes)
         };
         let (mut ipdom, mut live, mut classes) = analyse(&body);
-        if !variant.no_if_conversion && super::ifconvert::run(&mut body, &classes, &live) {
+        if !variant.no_if_conversion && super::ifconvert::if_convert(&mut body, &classes, &live) {
             (ipdom, live, classes) = analyse(&body);
         }
         if split_at_checks(&mut body, &classes) {
             (ipdom, live, classes) = analyse(&body);
         }
-        let mut plan = Plan {
+        let mut plan = FunctionPlan {
             id,
             f,
             live,
@@ -130,7 +130,7 @@ impl<'m> Plan<'m> {
             local_offsets,
             local_pitch,
             local_align,
-            frame_size: header::SIZE,
+            frame_size: header::FRAME_HEADER_BYTES,
             resumable: BitSet::new(body.blocks.len()),
             in_masked: masked_blocks(&body, &classes),
             spins: super::spin_loops::spin_back_edges(&body, watching),
@@ -141,7 +141,7 @@ impl<'m> Plan<'m> {
         plan.lay_out_slots();
         plan.lay_out_records()?;
         if !variant.force_masked {
-            plan.find_resumable(&ipdom);
+            plan.find_resumable_blocks(&ipdom);
         }
         Ok(plan)
     }
@@ -155,9 +155,9 @@ impl<'m> Plan<'m> {
     fn lay_out_slots(&mut self) {
         let mut all = BitSet::new(self.body.widths.len());
         self.live.iter().for_each(|l| {
-            all.union(l);
+            all.union_with(l);
         });
-        for r in all.iter() {
+        for r in all.iter_bits() {
             self.slots[r] = Some(self.frame_size as i32);
             self.frame_size += self.body.widths[r].lane_bytes() * WARP_LANES as u32;
         }
@@ -236,7 +236,7 @@ impl<'m> Plan<'m> {
 
     /// The frame offset of the record of a whole argument list, if its variables lie as the
     /// callee expects them.
-    pub(crate) fn list_record(&self, list: &[CallArg]) -> Option<i32> {
+    pub(crate) fn argument_record_offset(&self, list: &[CallArg]) -> Option<i32> {
         let mut first = None;
         let mut next = 0;
         for a in list {
@@ -248,30 +248,30 @@ impl<'m> Plan<'m> {
             first = first.or(Some(at));
             next = at + self.argument_bytes(a) as i32;
         }
-        first.or(Some(header::DUMMY))
+        first.or(Some(header::INACTIVE_ACCESS_OFFSET))
     }
 
     /// The value that the predicate of the split at the end of a block never has in all lanes.
     pub(crate) fn never_unanimous_value(&self, block: usize) -> Option<bool> {
-        let Term::PredicatedSplit { guard, .. } = self.body.blocks[block].term else { return None };
+        let Terminator::PredicatedSplit { guard, .. } = self.body.blocks[block].term else { return None };
         super::never_unanimous::never_unanimous_value(
             &self.body.blocks[block],
             &self.classes,
-            self.body.carry(),
+            self.body.carry_flag(),
             guard.reg,
         )
     }
 
     /// The blocks that converged code can come to.
-    pub(crate) fn reached_converged(&self) -> Vec<bool> {
+    pub(crate) fn blocks_reached_converged(&self) -> Vec<bool> {
         let mut reached = vec![false; self.body.blocks.len()];
-        let mut next: Vec<usize> = self.resumable.iter().chain([0]).collect();
+        let mut next: Vec<usize> = self.resumable.iter_bits().chain([0]).collect();
         while let Some(block) = next.pop() {
             if std::mem::replace(&mut reached[block], true) {
                 continue;
             }
             let mut successors = self.body.blocks[block].term.successors();
-            if let (Term::PredicatedSplit { guard, all, some, none }, Some(never)) =
+            if let (Terminator::PredicatedSplit { guard, all, some, none }, Some(never)) =
                 (&self.body.blocks[block].term, self.never_unanimous_value(block))
             {
                 successors = vec![*some, if never != guard.negated { *none } else { *all }];
@@ -282,19 +282,19 @@ impl<'m> Plan<'m> {
     }
 
     /// Lanes meet again at the post-dominators of the branches where they part.
-    fn find_resumable(&mut self, ipdom: &[Option<usize>]) {
+    fn find_resumable_blocks(&mut self, ipdom: &[Option<usize>]) {
         for (b, block) in self.body.blocks.iter().enumerate() {
-            if self.classes.diverges(&block.term)
+            if self.classes.may_diverge(&block.term)
                 && let Some(p) = ipdom[b]
             {
-                self.resumable.insert(p);
+                self.resumable.insert_bit(p);
             }
             // Masked code may also be entered where a check fails or a call has retired lanes.
             for st in &block.stmts {
                 if super::stride_checks::needs_check(&self.classes, st) || matches!(*st.inst, Inst::Bar { .. }) {
                     let next = block.term.successors().first().copied();
                     next.into_iter().for_each(|n| {
-                        self.resumable.insert(n);
+                        self.resumable.insert_bit(n);
                     });
                 }
             }
@@ -312,7 +312,7 @@ impl<'m> Plan<'m> {
     }
 
     /// An error about statement `index`.
-    pub(crate) fn error(&self, source: &str, index: u32, message: String) -> JitError {
+    pub(crate) fn statement_error(&self, source: &str, index: u32, message: String) -> JitError {
         let span = self.f.body.get(index as usize).map(|s| s.span);
         let ptx_line = span
             .map_or(0, |s| 1 + source.as_bytes().iter().take(s.start as usize).filter(|&&c| c == b'\n').count() as u32);
@@ -321,13 +321,13 @@ impl<'m> Plan<'m> {
 }
 
 /// What can be reached from the start, and from where a failed check enters.
-fn masked_blocks(body: &Body<'_>, classes: &Classes) -> BitSet {
+fn masked_blocks(body: &FunctionBody<'_>, classes: &RegisterClasses) -> BitSet {
     let mut set = BitSet::new(body.blocks.len());
     let checks = |b: &usize| body.blocks[*b].stmts.iter().any(|st| super::stride_checks::needs_check(classes, st));
     let mut work: Vec<usize> = (0..body.blocks.len()).filter(checks).collect();
     work.push(0);
     while let Some(b) = work.pop() {
-        if set.insert(b) {
+        if set.insert_bit(b) {
             work.extend(body.blocks[b].term.masked_successors());
         }
     }
@@ -335,7 +335,7 @@ fn masked_blocks(body: &Body<'_>, classes: &Classes) -> BitSet {
 }
 
 /// Ends blocks before each access to memory that other threads can see.
-fn split_at_accesses(body: &mut Body<'_>) {
+fn split_at_accesses(body: &mut FunctionBody<'_>) {
     let visible = |inst: &Inst| match inst {
         Inst::Ld { space, nc, .. } => !nc && !matches!(space, Space::Param | Space::Local | Space::Const),
         Inst::St { space, .. } => !matches!(space, Space::Param | Space::Local),
@@ -353,29 +353,30 @@ fn split_at_accesses(body: &mut Body<'_>) {
             }
         }
     }
-    body.renumber();
+    body.renumber_blocks();
 }
 
 /// A check that fails goes back to the beginning of its block, so nothing may have happened
 /// before: blocks are cut where a segment with a check begins, and behind the result of a barrier,
 /// which masked code would look for in every lane. Says whether any was.
-fn split_at_checks(body: &mut Body<'_>, classes: &Classes) -> bool {
+fn split_at_checks(body: &mut FunctionBody<'_>, classes: &RegisterClasses) -> bool {
     let n = body.blocks.len();
     for b in 0..n {
         let stmts = &body.blocks[b].stmts;
-        let result = stmts.first().is_some_and(|st| super::barrier::takes_result(&st.inst));
-        let starts: Vec<usize> = (super::segments::split(classes, body.carry(), stmts, false).iter())
-            .filter(|&&(from, to, _)| stmts[from..to].iter().any(|st| super::stride_checks::needs_check(classes, st)))
-            .map(|s| s.0.max(usize::from(result)))
-            .filter(|&at| at > 0)
-            .collect();
+        let result = stmts.first().is_some_and(|st| super::barrier::reads_barrier_result(&st.inst));
+        let starts: Vec<usize> = (super::segments::split_into_segments(classes, body.carry_flag(), stmts, false)
+            .iter())
+        .filter(|&&(from, to, _)| stmts[from..to].iter().any(|st| super::stride_checks::needs_check(classes, st)))
+        .map(|s| s.0.max(usize::from(result)))
+        .filter(|&at| at > 0)
+        .collect();
         for &at in starts.iter().rev() {
             body.split_block(b, at);
         }
     }
     let cut = body.blocks.len() > n;
     if cut {
-        body.renumber();
+        body.renumber_blocks();
     }
     cut
 }

@@ -4,15 +4,20 @@
 //!
 //! Assumes that small branches have been converted already.
 
-use super::body::{Block, Body, Stmt, Term};
-use super::classes::Classes;
+use super::body::{Block, FunctionBody, Stmt, Terminator};
+use super::classes::RegisterClasses;
 use super::flow::BitSet;
 use super::ifconvert::{add_guarded, can_be_guarded, new_predicate, positive_guard, stable_guard};
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
 /// Rewrites the branches that `diverging` names; says whether anything changed.
-pub(crate) fn run(body: &mut Body<'_>, classes: &Classes, diverging: &[bool], live: &[BitSet]) -> bool {
+pub(crate) fn predicate_branches(
+    body: &mut FunctionBody<'_>,
+    classes: &RegisterClasses,
+    diverging: &[bool],
+    live: &[BitSet],
+) -> bool {
     let mut changed = false;
     let mut taken = vec![false; body.blocks.len()];
     for head in 0..diverging.len() {
@@ -42,7 +47,13 @@ struct LoopChain {
 impl LoopChain {
     /// Whether a copy is not worth it: its lanes rarely part, and a register that is computed once
     /// for all lanes would be written for some lanes only.
-    fn loses_uniformity(&self, body: &Body<'_>, classes: &Classes, diverging: &[bool], live: &[BitSet]) -> bool {
+    fn loses_uniformity(
+        &self,
+        body: &FunctionBody<'_>,
+        classes: &RegisterClasses,
+        diverging: &[bool],
+        live: &[BitSet],
+    ) -> bool {
         let parting = |b: &&usize| diverging.get(**b) == Some(&true);
         let seldom = self.blocks.iter().filter(parting).all(|&b| classes.rarely_diverges(&body.blocks[b].term));
         seldom && self.blocks.iter().any(|&b| writes_scalars_under_guard(&body.blocks[b], classes, &live[self.exit]))
@@ -50,19 +61,20 @@ impl LoopChain {
 }
 
 /// Whether a guarded copy of `block` would write registers of one value for all lanes under a guard.
-fn writes_scalars_under_guard(block: &Block<'_>, classes: &Classes, keep: &BitSet) -> bool {
+fn writes_scalars_under_guard(block: &Block<'_>, classes: &RegisterClasses, keep: &BitSet) -> bool {
     block.stmts.iter().any(|st| {
-        let effect = st.guard.is_some() || !super::pure::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
+        let effect = st.guard.is_some()
+            || !super::pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
         let mut found = false;
         super::operands::for_each_def(&st.inst, &mut |r| {
-            found |= (effect || keep.holds(r.index())) && classes.is_known_scalar(r);
+            found |= (effect || keep.contains_or_beyond(r.index())) && classes.is_known_scalar(r);
         });
         found
     })
 }
 
 /// The chain that begins at `head`, when its lanes may part.
-fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<LoopChain> {
+fn plain_loop(body: &FunctionBody<'_>, head: usize, diverging: &[bool]) -> Option<LoopChain> {
     let mut chain = LoopChain { blocks: vec![], exit: usize::MAX };
     let mut at = head;
     let mut parts = false;
@@ -76,8 +88,8 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<LoopCh
         }
         chain.blocks.push(at);
         let next = match block.term {
-            Term::Jump(n) => n,
-            Term::Branch { taken, fall, .. } => {
+            Terminator::Jump(n) => n,
+            Terminator::Branch { taken, fall, .. } => {
                 parts |= *diverging.get(at)?;
                 let (inside, outside) = loop_continuation(body, head, taken, fall, chain.exit)?;
                 if chain.exit != usize::MAX && chain.exit != outside {
@@ -104,7 +116,13 @@ fn plain_loop(body: &Body<'_>, head: usize, diverging: &[bool]) -> Option<LoopCh
 }
 
 /// Which successor stays in the loop and which leaves it.
-fn loop_continuation(body: &Body<'_>, head: usize, taken: usize, fall: usize, exit: usize) -> Option<(usize, usize)> {
+fn loop_continuation(
+    body: &FunctionBody<'_>,
+    head: usize,
+    taken: usize,
+    fall: usize,
+    exit: usize,
+) -> Option<(usize, usize)> {
     if taken == head || fall == exit {
         return Some((taken, fall));
     }
@@ -122,8 +140,8 @@ fn loop_continuation(body: &Body<'_>, head: usize, taken: usize, fall: usize, ex
                 return false;
             }
             match body.blocks[x].term {
-                Term::Jump(n) => x = n,
-                Term::Branch { taken, fall, .. } => {
+                Terminator::Jump(n) => x = n,
+                Terminator::Branch { taken, fall, .. } => {
                     if taken == head || fall == head {
                         return true;
                     }
@@ -141,15 +159,15 @@ fn loop_continuation(body: &Body<'_>, head: usize, taken: usize, fall: usize, ex
     }
 }
 
-fn empty(index: u32) -> Block<'static> {
-    Block { stmts: vec![], term: Term::Unreachable, term_index: index, preds: vec![] }
+fn empty_block(index: u32) -> Block<'static> {
+    Block { stmts: vec![], term: Terminator::Unreachable, term_index: index, preds: vec![] }
 }
 
 /// The guard under which a block of the chain goes on inside, and its successor there.
-fn continue_guard(term: &Term, exit: usize) -> Option<(Guard, usize)> {
+fn continue_guard(term: &Terminator, exit: usize) -> Option<(Guard, usize)> {
     match term {
-        Term::Branch { guard, taken, fall } if *fall == exit => Some((*guard, *taken)),
-        Term::Branch { guard, taken, fall } if *taken == exit => {
+        Terminator::Branch { guard, taken, fall } if *fall == exit => Some((*guard, *taken)),
+        Terminator::Branch { guard, taken, fall } if *taken == exit => {
             Some((Guard { reg: guard.reg, negated: !guard.negated }, *fall))
         }
         _ => None,
@@ -158,14 +176,14 @@ fn continue_guard(term: &Term, exit: usize) -> Option<(Guard, usize)> {
 
 /// Copies the loop under a mask of the lanes that are still in it. Only what is live at the exit
 /// must be kept for lanes that have left; they never come back.
-fn predicate_loop(body: &mut Body<'_>, chain: &LoopChain, live: &[BitSet]) {
+fn predicate_loop(body: &mut FunctionBody<'_>, chain: &LoopChain, live: &[BitSet]) {
     let mask = new_predicate(body);
     let in_loop = Guard { reg: mask, negated: false };
     let first = body.blocks.len();
     let copy_of = |i: usize| first + i % chain.blocks.len();
     for &b in &chain.blocks {
         let index = body.blocks[b].term_index;
-        body.blocks.push(empty(index));
+        body.blocks.push(empty_block(index));
     }
     for (i, &b) in chain.blocks.iter().enumerate() {
         let copy = copy_of(i);
@@ -174,7 +192,7 @@ fn predicate_loop(body: &mut Body<'_>, chain: &LoopChain, live: &[BitSet]) {
             add_guarded(body, copy, st, in_loop, &live[chain.exit]);
         }
         let Some((guard, next)) = continue_guard(&body.blocks[b].term, chain.exit) else {
-            body.blocks[copy].term = Term::Jump(copy_of(i + 1));
+            body.blocks[copy].term = Terminator::Jump(copy_of(i + 1));
             continue;
         };
         let stays = positive_guard(body, copy, guard, index);
@@ -187,23 +205,23 @@ fn predicate_loop(body: &mut Body<'_>, chain: &LoopChain, live: &[BitSet]) {
             b: Operand::Reg(stays),
         };
         body.blocks[copy].stmts.push(Stmt { guard: None, merges_old_values: true, inst: Cow::Owned(both), index });
-        body.blocks[copy].term = Term::UniformAny { guard: in_loop, taken: copy_of(i + 1), fall: chain.exit };
+        body.blocks[copy].term = Terminator::UniformAny { guard: in_loop, taken: copy_of(i + 1), fall: chain.exit };
         // Lanes that part in the original enter the copy after this block.
         let entry = body.blocks.len();
-        body.blocks.push(empty(index));
+        body.blocks.push(empty_block(index));
         let stays = positive_guard(body, entry, guard, index);
         let set = Inst::Mov { ty: Type::Pred, dst: mask, src: Operand::Reg(stays) };
         body.blocks[entry].stmts.push(Stmt { guard: None, merges_old_values: true, inst: Cow::Owned(set), index });
-        body.blocks[entry].term = Term::Jump(copy_of(i + 1));
-        body.blocks[b].term = Term::PredicatedSplit { guard, all: next, some: entry, none: chain.exit };
+        body.blocks[entry].term = Terminator::Jump(copy_of(i + 1));
+        body.blocks[b].term = Terminator::PredicatedSplit { guard, all: next, some: entry, none: chain.exit };
     }
 }
 
 /// Copies the sides of the branch at the end of `b` into one guarded block.
-fn predicate_sides(body: &mut Body<'_>, classes: &Classes, b: usize, live: &[BitSet]) -> bool {
-    let Term::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
+fn predicate_sides(body: &mut FunctionBody<'_>, classes: &RegisterClasses, b: usize, live: &[BitSet]) -> bool {
+    let Terminator::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
     let plain = |x: usize| x < live.len() && x != b && body.blocks[x].preds == [b] && can_be_guarded(&body.blocks[x]);
-    let goes = |x: usize| if let Term::Jump(j) = body.blocks[x].term { Some(j) } else { None };
+    let goes = |x: usize| if let Terminator::Jump(j) = body.blocks[x].term { Some(j) } else { None };
     let (sides, join) = if plain(taken) && goes(taken) == Some(fall) {
         (vec![(taken, false)], fall)
     } else if plain(fall) && goes(fall) == Some(taken) {
@@ -218,7 +236,7 @@ fn predicate_sides(body: &mut Body<'_>, classes: &Classes, b: usize, live: &[Bit
     }
     let mut keep = live[join].clone();
     sides.iter().skip(1).for_each(|&(s, _)| {
-        keep.union(&live[s]);
+        keep.union_with(&live[s]);
     });
     if classes.rarely_diverges(&body.blocks[b].term)
         && sides.iter().any(|&(s, _)| writes_scalars_under_guard(&body.blocks[s], classes, &keep))
@@ -228,14 +246,14 @@ fn predicate_sides(body: &mut Body<'_>, classes: &Classes, b: usize, live: &[Bit
     let index = body.blocks[b].term_index;
     let stable = stable_guard(body, b, guard, &sides);
     let some = body.blocks.len();
-    body.blocks.push(empty(index));
+    body.blocks.push(empty_block(index));
     for (s, negated) in sides {
         let g = Guard { reg: stable.reg, negated: stable.negated ^ negated };
         for st in body.blocks[s].stmts.clone() {
             add_guarded(body, some, st, g, &keep);
         }
     }
-    body.blocks[some].term = Term::Jump(join);
-    body.blocks[b].term = Term::PredicatedSplit { guard: stable, all: taken, some, none: fall };
+    body.blocks[some].term = Terminator::Jump(join);
+    body.blocks[b].term = Terminator::PredicatedSplit { guard: stable, all: taken, some, none: fall };
     true
 }

@@ -12,101 +12,103 @@ pub(crate) struct RenameMap<'a> {
 }
 
 impl RenameMap<'_> {
-    pub(crate) fn reg(&self, r: Reg) -> Reg {
+    pub(crate) fn rename_reg(&self, r: Reg) -> Reg {
         Reg(r.0 + self.first_reg)
     }
-    pub(crate) fn guard(&self, guard: Guard) -> Guard {
-        Guard { reg: self.reg(guard.reg), ..guard }
+    pub(crate) fn rename_guard(&self, guard: Guard) -> Guard {
+        Guard { reg: self.rename_reg(guard.reg), ..guard }
     }
-    fn symbol(&self, s: Symbol) -> Symbol {
+    fn rename_symbol(&self, s: Symbol) -> Symbol {
         match s {
             Symbol::Local(v) => Symbol::Local(self.vars[v.index()]),
             other => other,
         }
     }
-    pub(crate) fn operand(&self, o: Operand) -> Operand {
+    pub(crate) fn rename_operand(&self, o: Operand) -> Operand {
         match o {
-            Operand::Reg(r) => Operand::Reg(self.reg(r)),
-            Operand::Address(s, offset) => Operand::Address(self.symbol(s), offset),
+            Operand::Reg(r) => Operand::Reg(self.rename_reg(r)),
+            Operand::Address(s, offset) => Operand::Address(self.rename_symbol(s), offset),
             other => other,
         }
     }
 
-    fn regs<'r>(&self, list: impl IntoIterator<Item = &'r mut Reg>) {
-        list.into_iter().for_each(|r| *r = self.reg(*r));
+    fn rename_regs<'r>(&self, list: impl IntoIterator<Item = &'r mut Reg>) {
+        list.into_iter().for_each(|r| *r = self.rename_reg(*r));
     }
-    fn ops<'o>(&self, list: impl IntoIterator<Item = &'o mut Operand>) {
-        list.into_iter().for_each(|o| *o = self.operand(*o));
+    fn rename_operands<'o>(&self, list: impl IntoIterator<Item = &'o mut Operand>) {
+        list.into_iter().for_each(|o| *o = self.rename_operand(*o));
     }
-    fn addr(&self, a: &mut Addr) {
+    fn rename_addr(&self, a: &mut Addr) {
         a.base = match a.base {
-            AddrBase::Reg(r) => AddrBase::Reg(self.reg(r)),
-            AddrBase::Symbol(s) => AddrBase::Symbol(self.symbol(s)),
+            AddrBase::Reg(r) => AddrBase::Reg(self.rename_reg(r)),
+            AddrBase::Symbol(s) => AddrBase::Symbol(self.rename_symbol(s)),
             AddrBase::Absolute => AddrBase::Absolute,
         };
     }
-    fn pred(&self, p: &mut PredSrc) {
+    fn rename_pred(&self, p: &mut PredSrc) {
         if let PredSrc::Reg { reg, .. } = p {
-            *reg = self.reg(*reg);
+            *reg = self.rename_reg(*reg);
         }
     }
-    fn label(&self, l: &mut Label) {
+    fn rename_label(&self, l: &mut Label) {
         l.0 += self.first_label;
     }
 
     /// Renames all that `inst` names.
-    pub(crate) fn apply(&self, inst: &mut Inst) {
+    pub(crate) fn rename_inst(&self, inst: &mut Inst) {
         use Inst::*;
         match inst {
-            Unary { dst, a, .. } | Cvt { dst, a, .. } | Isspacep { dst, a, .. } => self.plain(&mut [dst], &mut [a]),
-            Binary { dst, a, b, .. } | CvtPack { dst, a, b, .. } => self.plain(&mut [dst], &mut [a, b]),
+            Unary { dst, a, .. } | Cvt { dst, a, .. } | Isspacep { dst, a, .. } => {
+                self.rename_dsts_and_srcs(&mut [dst], &mut [a])
+            }
+            Binary { dst, a, b, .. } | CvtPack { dst, a, b, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [a, b]),
             Ternary { dst, a, b, c, .. }
             | Slct { dst, a, b, c, .. }
             | CvtIntPack { dst, a, b, c, .. }
-            | Video { dst, a, b, c, .. } => self.plain(&mut [dst], &mut [a, b, c]),
-            Selp { dst, a, b, pred, .. } => self.plain(&mut [dst], &mut [a, b, pred]),
-            Bfi { dst, a, b, pos, len, .. } => self.plain(&mut [dst], &mut [a, b, pos, len]),
+            | Video { dst, a, b, c, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [a, b, c]),
+            Selp { dst, a, b, pred, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [a, b, pred]),
+            Bfi { dst, a, b, pos, len, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [a, b, pos, len]),
             Carry { dst, a, b, c, .. } => {
-                self.plain(&mut [dst], &mut [a, b]);
-                self.ops(c);
+                self.rename_dsts_and_srcs(&mut [dst], &mut [a, b]);
+                self.rename_operands(c);
             }
             Setp { combine, dst, dst2, a, b, .. } => {
-                self.regs(dst.iter_mut().chain(dst2));
-                self.plain(&mut [], &mut [a, b]);
-                combine.iter_mut().for_each(|(_, p)| self.pred(p));
+                self.rename_regs(dst.iter_mut().chain(dst2));
+                self.rename_dsts_and_srcs(&mut [], &mut [a, b]);
+                combine.iter_mut().for_each(|(_, p)| self.rename_pred(p));
             }
             Set { combine, dst, a, b, .. } => {
-                self.plain(&mut [dst], &mut [a, b]);
-                combine.iter_mut().for_each(|(_, p)| self.pred(p));
+                self.rename_dsts_and_srcs(&mut [dst], &mut [a, b]);
+                combine.iter_mut().for_each(|(_, p)| self.rename_pred(p));
             }
-            Mov { dst, src, .. } | Cvta { dst, src, .. } => self.plain(&mut [dst], &mut [src]),
+            Mov { dst, src, .. } | Cvta { dst, src, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [src]),
             MovUnpack { dsts, src, .. } => {
-                self.regs(dsts.iter_mut().flatten());
-                self.plain(&mut [], &mut [src]);
+                self.rename_regs(dsts.iter_mut().flatten());
+                self.rename_dsts_and_srcs(&mut [], &mut [src]);
             }
             MovPack { dst, srcs, .. } => {
-                self.plain(&mut [dst], &mut []);
-                self.ops(srcs);
+                self.rename_dsts_and_srcs(&mut [dst], &mut []);
+                self.rename_operands(srcs);
             }
             Brx { index, targets } => {
-                self.regs([index]);
-                targets.iter_mut().for_each(|l| self.label(l));
+                self.rename_regs([index]);
+                targets.iter_mut().for_each(|l| self.rename_label(l));
             }
-            Bra { target, .. } => self.label(target),
-            Call { callee, rets, args, .. } => self.call(callee, rets.iter_mut().chain(args)),
-            Ld { .. } | St { .. } | Prefetch { .. } | Atom { .. } | AtomVector { .. } => self.memory(inst),
-            CpAsync { .. } | BulkCopy { .. } | Mbarrier { .. } => self.copy(inst),
-            Bar { .. } | BarWarpSync { .. } | Shfl { .. } | Vote { .. } | Match { .. } => self.sync(inst),
-            Redux { dst, a, mask, .. } => self.plain(&mut [dst], &mut [a, mask]),
+            Bra { target, .. } => self.rename_label(target),
+            Call { callee, rets, args, .. } => self.rename_call(callee, rets.iter_mut().chain(args)),
+            Ld { .. } | St { .. } | Prefetch { .. } | Atom { .. } | AtomVector { .. } => self.rename_memory(inst),
+            CpAsync { .. } | BulkCopy { .. } | Mbarrier { .. } => self.rename_async_copy(inst),
+            Bar { .. } | BarWarpSync { .. } | Shfl { .. } | Vote { .. } | Match { .. } => self.rename_sync(inst),
+            Redux { dst, a, mask, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [a, mask]),
             Elect { dst, pred, mask } => {
-                self.regs(dst.iter_mut().chain([pred]));
-                self.ops([mask]);
+                self.rename_regs(dst.iter_mut().chain([pred]));
+                self.rename_operands([mask]);
             }
-            Activemask { dst } | StackSave { dst, .. } => self.regs([dst]),
-            Alloca { dst, size, .. } => self.plain(&mut [dst], &mut [size]),
-            Nanosleep { a } | StackRestore { src: a, .. } => self.ops([a]),
-            Texture(inst) => self.texture(inst),
-            Matrix(inst) => self.matrix(inst),
+            Activemask { dst } | StackSave { dst, .. } => self.rename_regs([dst]),
+            Alloca { dst, size, .. } => self.rename_dsts_and_srcs(&mut [dst], &mut [size]),
+            Nanosleep { a } | StackRestore { src: a, .. } => self.rename_operands([a]),
+            Texture(inst) => self.rename_texture(inst),
+            Matrix(inst) => self.rename_matrix(inst),
             Ret
             | Exit
             | Trap
@@ -121,168 +123,170 @@ impl RenameMap<'_> {
         }
     }
 
-    fn plain(&self, dsts: &mut [&mut Reg], srcs: &mut [&mut Operand]) {
-        self.regs(dsts.iter_mut().map(|r| &mut **r));
-        self.ops(srcs.iter_mut().map(|o| &mut **o));
+    fn rename_dsts_and_srcs(&self, dsts: &mut [&mut Reg], srcs: &mut [&mut Operand]) {
+        self.rename_regs(dsts.iter_mut().map(|r| &mut **r));
+        self.rename_operands(srcs.iter_mut().map(|o| &mut **o));
     }
 
-    fn call<'c>(&self, callee: &mut Callee, lists: impl Iterator<Item = &'c mut CallArg>) {
+    fn rename_call<'c>(&self, callee: &mut Callee, lists: impl Iterator<Item = &'c mut CallArg>) {
         if let Callee::Indirect { target, proto, .. } = callee {
-            self.regs([target]);
+            self.rename_regs([target]);
             proto.iter_mut().for_each(|p| p.0 += self.first_prototype);
         }
         for arg in lists {
             match arg {
                 CallArg::Param(v) => *v = self.vars[v.index()],
-                CallArg::Reg(r) => *r = self.reg(*r),
-                CallArg::Imm(o) => *o = self.operand(*o),
+                CallArg::Reg(r) => *r = self.rename_reg(*r),
+                CallArg::Imm(o) => *o = self.rename_operand(*o),
             }
         }
     }
 
-    fn memory(&self, inst: &mut Inst) {
+    fn rename_memory(&self, inst: &mut Inst) {
         match inst {
             Inst::Ld { dsts, addr, .. } => {
-                self.regs(dsts.iter_mut().flatten());
-                self.addr(addr);
+                self.rename_regs(dsts.iter_mut().flatten());
+                self.rename_addr(addr);
             }
             Inst::St { addr, srcs, .. } => {
-                self.addr(addr);
-                self.ops(srcs);
+                self.rename_addr(addr);
+                self.rename_operands(srcs);
             }
-            Inst::Prefetch { addr, .. } => self.addr(addr),
+            Inst::Prefetch { addr, .. } => self.rename_addr(addr),
             Inst::Atom { dst, addr, b, c, .. } => {
-                self.regs(dst);
-                self.addr(addr);
-                self.ops([b].into_iter().chain(c));
+                self.rename_regs(dst);
+                self.rename_addr(addr);
+                self.rename_operands([b].into_iter().chain(c));
             }
             Inst::AtomVector { dsts, addr, srcs, .. } => {
-                self.regs(dsts.iter_mut().flatten().flatten());
-                self.addr(addr);
-                self.ops(srcs);
+                self.rename_regs(dsts.iter_mut().flatten().flatten());
+                self.rename_addr(addr);
+                self.rename_operands(srcs);
             }
             _ => {}
         }
     }
 
-    fn copy(&self, inst: &mut Inst) {
+    fn rename_async_copy(&self, inst: &mut Inst) {
         match inst {
             Inst::CpAsync { dst, src, src_size, ignore_src, .. } => {
-                [dst, src].into_iter().for_each(|a| self.addr(a));
-                self.ops(src_size);
-                ignore_src.iter_mut().for_each(|p| self.pred(p));
+                [dst, src].into_iter().for_each(|a| self.rename_addr(a));
+                self.rename_operands(src_size);
+                ignore_src.iter_mut().for_each(|p| self.rename_pred(p));
             }
             Inst::BulkCopy { dst, src, size, barrier, .. } => {
-                [dst, src].into_iter().chain(barrier).for_each(|a| self.addr(a));
-                self.ops([size]);
+                [dst, src].into_iter().chain(barrier).for_each(|a| self.rename_addr(a));
+                self.rename_operands([size]);
             }
             Inst::Mbarrier { dst, addr, a, b, .. } => {
-                self.regs(dst);
-                self.addr(addr);
-                self.ops(a.iter_mut().chain(b));
+                self.rename_regs(dst);
+                self.rename_addr(addr);
+                self.rename_operands(a.iter_mut().chain(b));
             }
             _ => {}
         }
     }
 
-    fn sync(&self, inst: &mut Inst) {
+    fn rename_sync(&self, inst: &mut Inst) {
         match inst {
             Inst::Bar { kind, id, count, .. } => {
-                self.ops([id].into_iter().chain(count));
+                self.rename_operands([id].into_iter().chain(count));
                 match kind {
-                    BarKind::RedPopc { dst, pred, .. } | BarKind::RedBool { dst, pred, .. } => self.regs([dst, pred]),
+                    BarKind::RedPopc { dst, pred, .. } | BarKind::RedBool { dst, pred, .. } => {
+                        self.rename_regs([dst, pred])
+                    }
                     BarKind::Sync | BarKind::Arrive => {}
                 }
             }
-            Inst::BarWarpSync { mask } => self.ops([mask]),
+            Inst::BarWarpSync { mask } => self.rename_operands([mask]),
             Inst::Shfl { dst, pred, a, b, c, mask, .. } => {
-                self.regs([dst].into_iter().chain(pred));
-                self.ops([a, b, c, mask]);
+                self.rename_regs([dst].into_iter().chain(pred));
+                self.rename_operands([a, b, c, mask]);
             }
             Inst::Vote { dst, pred, mask, .. } => {
-                self.plain(&mut [dst], &mut [mask]);
-                self.pred(pred);
+                self.rename_dsts_and_srcs(&mut [dst], &mut [mask]);
+                self.rename_pred(pred);
             }
             Inst::Match { dst, pred, a, mask, .. } => {
-                self.regs([dst].into_iter().chain(pred));
-                self.ops([a, mask]);
+                self.rename_regs([dst].into_iter().chain(pred));
+                self.rename_operands([a, mask]);
             }
             _ => {}
         }
     }
 
-    fn handle(&self, h: &mut Handle) {
+    fn rename_handle(&self, h: &mut TextureHandle) {
         *h = match *h {
-            Handle::Reg(r) => Handle::Reg(self.reg(r)),
-            Handle::Symbol(s) => Handle::Symbol(self.symbol(s)),
+            TextureHandle::Reg(r) => TextureHandle::Reg(self.rename_reg(r)),
+            TextureHandle::Symbol(s) => TextureHandle::Symbol(self.rename_symbol(s)),
         };
     }
 
-    fn place(&self, place: &mut SurfPlace) {
-        self.handle(&mut place.surface);
-        self.ops(&mut place.coords);
+    fn rename_surface_place(&self, place: &mut SurfPlace) {
+        self.rename_handle(&mut place.surface);
+        self.rename_operands(&mut place.coords);
     }
 
-    fn texture(&self, inst: &mut TexInst) {
+    fn rename_texture(&self, inst: &mut TexInst) {
         match inst {
             TexInst::Sample(t) => {
-                self.regs(t.dsts.iter_mut().flatten().chain(&mut t.pred));
-                [&mut t.texture].into_iter().chain(&mut t.sampler).for_each(|h| self.handle(h));
-                self.ops(t.coords.iter_mut().chain(&mut t.offsets));
+                self.rename_regs(t.dsts.iter_mut().flatten().chain(&mut t.pred));
+                [&mut t.texture].into_iter().chain(&mut t.sampler).for_each(|h| self.rename_handle(h));
+                self.rename_operands(t.coords.iter_mut().chain(&mut t.offsets));
                 match &mut t.level {
-                    TexLevel::Level(o) => self.ops([o]),
-                    TexLevel::Grad(x, y) => self.ops(x.iter_mut().chain(y)),
+                    TexLevel::Level(o) => self.rename_operands([o]),
+                    TexLevel::Grad(x, y) => self.rename_operands(x.iter_mut().chain(y)),
                     TexLevel::Base | TexLevel::Gather(_) => {}
                 }
             }
             TexInst::Query { dst, handle, level, .. } => {
-                self.regs([dst]);
-                self.handle(handle);
-                self.ops(level);
+                self.rename_regs([dst]);
+                self.rename_handle(handle);
+                self.rename_operands(level);
             }
             TexInst::IsType { dst, handle, .. } => {
-                self.regs([dst]);
-                self.handle(handle);
+                self.rename_regs([dst]);
+                self.rename_handle(handle);
             }
             TexInst::Load { place, dsts, .. } => {
-                self.place(place);
-                self.regs(dsts.iter_mut().flatten());
+                self.rename_surface_place(place);
+                self.rename_regs(dsts.iter_mut().flatten());
             }
             TexInst::Store { place, srcs, .. } => {
-                self.place(place);
-                self.ops(srcs);
+                self.rename_surface_place(place);
+                self.rename_operands(srcs);
             }
             TexInst::Reduce { place, src, .. } => {
-                self.place(place);
-                self.ops([src]);
+                self.rename_surface_place(place);
+                self.rename_operands([src]);
             }
         }
     }
 
-    fn matrix(&self, inst: &mut MatrixInst) {
+    fn rename_matrix(&self, inst: &mut MatrixInst) {
         match inst {
             MatrixInst::WmmaLoad { dsts, addr, stride, .. } => {
-                self.regs(dsts);
-                self.addr(addr);
-                self.ops(stride);
+                self.rename_regs(dsts);
+                self.rename_addr(addr);
+                self.rename_operands(stride);
             }
             MatrixInst::WmmaStore { addr, srcs, stride, .. } => {
-                self.addr(addr);
-                self.ops(srcs.iter_mut().chain(stride));
+                self.rename_addr(addr);
+                self.rename_operands(srcs.iter_mut().chain(stride));
             }
             MatrixInst::Product { d, a, b, c, metadata, .. } => {
-                self.regs(d);
-                self.ops(a.iter_mut().chain(b).chain(c).chain(metadata));
+                self.rename_regs(d);
+                self.rename_operands(a.iter_mut().chain(b).chain(c).chain(metadata));
             }
             MatrixInst::LdMatrix { dsts, addr, .. } => {
-                self.regs(dsts);
-                self.addr(addr);
+                self.rename_regs(dsts);
+                self.rename_addr(addr);
             }
             MatrixInst::StMatrix { addr, srcs, .. } => {
-                self.addr(addr);
-                self.ops(srcs);
+                self.rename_addr(addr);
+                self.rename_operands(srcs);
             }
-            MatrixInst::MovMatrix { dst, src } => self.plain(&mut [dst], &mut [src]),
+            MatrixInst::MovMatrix { dst, src } => self.rename_dsts_and_srcs(&mut [dst], &mut [src]),
         }
     }
 }

@@ -7,11 +7,11 @@
 //! loaded and broadcast once.
 //! Assumes that the statements of a segment may be interleaved between lanes in any way.
 
-use super::body::{Body, Stmt, stmt_defs, stmt_uses};
-use super::classes::{Class, Classes, Exec};
+use super::body::{FunctionBody, Stmt, stmt_defs, stmt_uses};
+use super::classes::{ExecMode, LaneClass, RegisterClasses};
 use super::flow::BitSet;
-use super::pure::is_pure;
-use super::width::{CHUNKS, Shape};
+use super::pure_instructions::is_pure;
+use super::width::{CHUNKS_PER_WARP, EmitShape};
 use rtcg_ptx::ast::{AddrBase, Inst, Reg};
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ const MAX_LIVE_VECTORS_AT_CUT: usize = 11;
 /// A segment with fewer cuts is emitted as one piece.
 const MIN_CUTS: usize = 2;
 
-/// The ends of the pieces of each of a block's segments (as [`super::segments::split`] gives them),
+/// The ends of the pieces of each of a block's segments (as [`super::segments::split_into_segments`] gives them),
 /// counted from the segment's begin. `live` are the registers that are read after the block.
-pub(crate) fn of_block(
-    body: &Body<'_>,
-    classes: &Classes,
+pub(crate) fn fission_points(
+    body: &FunctionBody<'_>,
+    classes: &RegisterClasses,
     stmts: &[Stmt<'_>],
     segments: &[(usize, usize, bool)],
     mut live: BitSet,
@@ -34,37 +34,37 @@ pub(crate) fn of_block(
     let mut result: Vec<Vec<usize>> = segments
         .iter()
         .rev()
-        .map(|&(from, to, _)| Segment::new(body, classes, &stmts[from..to]).ends(&mut live))
+        .map(|&(from, to, _)| Segment::new(body, classes, &stmts[from..to]).piece_ends(&mut live))
         .collect();
     result.reverse();
     result
 }
 
 struct Segment<'x, 'm> {
-    body: &'x Body<'m>,
-    classes: &'x Classes,
+    body: &'x FunctionBody<'m>,
+    classes: &'x RegisterClasses,
     stmts: &'x [Stmt<'m>],
 }
 
 impl<'x, 'm> Segment<'x, 'm> {
-    fn new(body: &'x Body<'m>, classes: &'x Classes, stmts: &'x [Stmt<'m>]) -> Self {
+    fn new(body: &'x FunctionBody<'m>, classes: &'x RegisterClasses, stmts: &'x [Stmt<'m>]) -> Self {
         Segment { body, classes, stmts }
     }
 
     /// The ends of the pieces. Brings `live` from the segment's end to its begin.
-    fn ends(&self, live: &mut BitSet) -> Vec<usize> {
+    fn piece_ends(&self, live: &mut BitSet) -> Vec<usize> {
         let n = self.stmts.len();
-        let links = self.links(live);
-        let copies = self.copies();
+        let links = self.single_live_values(live);
+        let copies = self.live_copies();
         let mut ends = vec![];
         let mut computed: HashMap<Reg, bool> = HashMap::new();
         for (k, st) in self.stmts.iter().enumerate() {
-            stmt_defs(st, self.body.carry(), &mut |r| {
+            stmt_defs(st, self.body.carry_flag(), &mut |r| {
                 computed.insert(r, is_pure(&st.inst));
             });
             if let Some(r) = links[k + 1]
                 && computed.get(&r) == Some(&true)
-                && self.vectors(r) + copies[k + 1] <= MAX_LIVE_VECTORS_AT_CUT
+                && self.n_vectors(r) + copies[k + 1] <= MAX_LIVE_VECTORS_AT_CUT
             {
                 ends.push(k + 1);
             }
@@ -76,15 +76,15 @@ impl<'x, 'm> Segment<'x, 'm> {
         ends
     }
 
-    fn vectors(&self, r: Reg) -> usize {
-        self.body.widths[r.index()].n_parts(Shape::Chunk) * CHUNKS
+    fn n_vectors(&self, r: Reg) -> usize {
+        self.body.widths[r.index()].n_parts(EmitShape::Chunk) * CHUNKS_PER_WARP
     }
 
     /// Before each statement (and after the last) the only varying register of the segment that is
     /// alive, if it is an operand of arithmetic next.
-    fn links(&self, live: &mut BitSet) -> Vec<Option<Reg>> {
-        let carry = self.body.carry();
-        let varying = |r: Reg| !self.classes.get(r).is_scalar();
+    fn single_live_values(&self, live: &mut BitSet) -> Vec<Option<Reg>> {
+        let carry = self.body.carry_flag();
+        let varying = |r: Reg| !self.classes.class_of(r).is_scalar();
         let mut alive: HashMap<Reg, bool> = HashMap::new();
         let mut note = |r: Reg| {
             if varying(r) && live.contains(r.index()) {
@@ -99,10 +99,10 @@ impl<'x, 'm> Segment<'x, 'm> {
         for (k, st) in self.stmts.iter().enumerate().rev() {
             stmt_defs(st, carry, &mut |r| {
                 alive.remove(&r);
-                live.remove(r.index());
+                live.remove_bit(r.index());
             });
             stmt_uses(st, carry, &mut |r| {
-                live.insert(r.index());
+                live.insert_bit(r.index());
                 if varying(r) {
                     alive.insert(r, is_pure(&st.inst));
                 }
@@ -117,19 +117,19 @@ impl<'x, 'm> Segment<'x, 'm> {
 
     /// Before each statement (and after the last) how many vectors hold copies of scalars that are
     /// operands of the lanes both before and after it.
-    fn copies(&self) -> Vec<usize> {
+    fn live_copies(&self) -> Vec<usize> {
         let mut spans: HashMap<Reg, (usize, usize)> = HashMap::new();
-        for (k, st) in self.stmts.iter().enumerate().filter(|(_, st)| self.classes.exec(st) == Exec::Lanes) {
+        for (k, st) in self.stmts.iter().enumerate().filter(|(_, st)| self.classes.exec_mode(st) == ExecMode::Lanes) {
             let base = scalar_base(&st.inst, self.classes);
-            stmt_uses(st, self.body.carry(), &mut |r| {
-                if self.classes.get(r).is_scalar() && Some(r) != base {
+            stmt_uses(st, self.body.carry_flag(), &mut |r| {
+                if self.classes.class_of(r).is_scalar() && Some(r) != base {
                     spans.entry(r).or_insert((k, k)).1 = k;
                 }
             });
         }
         let mut change = vec![0_isize; self.stmts.len() + 1];
         for (&r, &(first, last)) in &spans {
-            let vectors = if self.classes.get(r) == Class::Uniform { 1 } else { self.vectors(r) as isize };
+            let vectors = if self.classes.class_of(r) == LaneClass::Uniform { 1 } else { self.n_vectors(r) as isize };
             change[first + 1] += vectors;
             change[last + 1] -= vectors;
         }
@@ -144,10 +144,10 @@ impl<'x, 'm> Segment<'x, 'm> {
 }
 
 /// The register that an access counts its address from, if the lanes' addresses are made of one scalar.
-fn scalar_base(inst: &Inst, classes: &Classes) -> Option<Reg> {
+fn scalar_base(inst: &Inst, classes: &RegisterClasses) -> Option<Reg> {
     match inst {
         Inst::Ld { addr, .. } | Inst::St { addr, .. } => match addr.base {
-            AddrBase::Reg(r) if classes.get(r).is_scalar() => Some(r),
+            AddrBase::Reg(r) if classes.class_of(r).is_scalar() => Some(r),
             _ => None,
         },
         _ => None,

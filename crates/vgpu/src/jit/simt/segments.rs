@@ -1,14 +1,14 @@
 //! Where a block's statements must not be interleaved between chunks of lanes.
 
-use super::body::{BlockRole, Stmt, kind};
-use super::classes::{Class, Classes, Exec};
+use super::body::{BlockRole, Stmt, block_role};
+use super::classes::{ExecMode, LaneClass, RegisterClasses};
 use rtcg_ptx::ast::*;
 
 /// Whether all lanes must have come up to a statement before any goes beyond it.
 pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
     use Inst::*;
     match inst {
-        Ld { sem, .. } | St { sem, .. } => *sem != Sem::Weak,
+        Ld { sem, .. } | St { sem, .. } => *sem != MemorySemantics::Weak,
         Mov { src: Operand::Special(s), .. } => matches!(
             s,
             SpecialReg::Clock
@@ -31,7 +31,7 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
         | StackRestore { .. }
         | Brkpt
         | Trap => true,
-        _ => kind(inst) != BlockRole::Simple,
+        _ => block_role(inst) != BlockRole::Simple,
     }
 }
 
@@ -41,7 +41,12 @@ fn is_invariant(space: Space, nc: bool) -> bool {
 }
 
 /// Segments as (begin, end, whether it is one ordering point).
-pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: bool) -> Vec<(usize, usize, bool)> {
+pub(crate) fn split_into_segments(
+    classes: &RegisterClasses,
+    carry: Reg,
+    stmts: &[Stmt<'_>],
+    masked: bool,
+) -> Vec<(usize, usize, bool)> {
     let mut out = vec![];
     let mut begin = 0;
     let mut stored = false;
@@ -54,7 +59,7 @@ pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: b
         out.len()
     };
     let mut points = vec![];
-    let uniform_guard = |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.get(g.reg) == Class::Uniform);
+    let uniform_guard = |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.class_of(g.reg) == LaneClass::Uniform);
     for (i, st) in stmts.iter().enumerate() {
         if is_ordering_point(&st.inst) {
             close(&mut begin, i, &mut stored);
@@ -64,18 +69,18 @@ pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: b
         }
         if i > begin
             && (uniform_guard(st) != uniform_guard(&stmts[i - 1])
-                || guard_changed(classes, carry, stmts, begin, i, masked))
+                || is_guard_overwritten(classes, carry, stmts, begin, i, masked))
         {
             close(&mut begin, i, &mut stored);
         }
         match &*st.inst {
             Inst::Ld { space, nc, .. }
-                if !is_invariant(*space, *nc) && !masked && stored && classes.exec(st) == Exec::Uniform =>
+                if !is_invariant(*space, *nc) && !masked && stored && classes.exec_mode(st) == ExecMode::Uniform =>
             {
                 close(&mut begin, i, &mut stored);
             }
             Inst::St { addr, space, .. } if *space != Space::Param => {
-                if !masked && classes.address(addr) == Class::Uniform {
+                if !masked && classes.address_class(addr) == LaneClass::Uniform {
                     close(&mut begin, i + 1, &mut stored);
                 } else {
                     stored = true;
@@ -92,9 +97,16 @@ pub(crate) fn split(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], masked: b
 }
 
 /// A uniform guard is evaluated once per segment, so its register must not change inside.
-fn guard_changed(classes: &Classes, carry: Reg, stmts: &[Stmt<'_>], begin: usize, i: usize, masked: bool) -> bool {
+fn is_guard_overwritten(
+    classes: &RegisterClasses,
+    carry: Reg,
+    stmts: &[Stmt<'_>],
+    begin: usize,
+    i: usize,
+    masked: bool,
+) -> bool {
     let Some(g) = stmts[i].guard else { return false };
-    if masked || !classes.get(g.reg).is_scalar() {
+    if masked || !classes.class_of(g.reg).is_scalar() {
         return false;
     }
     let mut hit = false;

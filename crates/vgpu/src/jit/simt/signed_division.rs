@@ -5,7 +5,7 @@
 //! checks that where the sum is made (see [`super::stride_checks`]) and then takes the sum's low bits for
 //! those of `x`. So it must not be entered between the sum and what reads it.
 
-use super::body::{Block, Body, stmt_defs};
+use super::body::{Block, FunctionBody, stmt_defs};
 use super::classes::CHUNKED_BITS;
 use super::flow::BitSet;
 use super::low_bits::is_word;
@@ -13,27 +13,27 @@ use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
 /// The sums that are read in the block of their only definition alone, with their dividends.
-pub(crate) fn biased_dividends(body: &Body<'_>, live: &[BitSet]) -> HashMap<Reg, Reg> {
+pub(crate) fn biased_dividends(body: &FunctionBody<'_>, live: &[BitSet]) -> HashMap<Reg, Reg> {
     let mut found = HashMap::new();
-    body.blocks.iter().for_each(|block| in_block(block, body.carry(), &mut found));
+    body.blocks.iter().for_each(|block| biased_dividends_in_block(block, body.carry_flag(), &mut found));
     if found.is_empty() {
         return found;
     }
     let mut definitions: HashMap<Reg, u32> = HashMap::new();
     for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-        stmt_defs(st, body.carry(), &mut |r| *definitions.entry(r).or_default() += 1);
+        stmt_defs(st, body.carry_flag(), &mut |r| *definitions.entry(r).or_default() += 1);
     }
     found.retain(|sum, _| definitions[sum] == 1 && !live.iter().any(|l| l.contains(sum.index())));
     found
 }
 
-fn in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<Reg, Reg>) {
+fn biased_dividends_in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<Reg, Reg>) {
     // By register: the number whose sign it holds in all bits, or in the lowest ones.
     let (mut signs, mut biases): (HashMap<Reg, Reg>, HashMap<Reg, Reg>) = Default::default();
     for st in &block.stmts {
-        let sign = sign_of(&st.inst);
-        let bias = bias_of(&st.inst, &signs);
-        if let (Some((sum, x)), None) = (biased(&st.inst, &biases), st.guard) {
+        let sign = match_sign(&st.inst);
+        let bias = match_bias(&st.inst, &signs);
+        if let (Some((sum, x)), None) = (biased_sum(&st.inst, &biases), st.guard) {
             found.insert(sum, x);
         }
         stmt_defs(st, carry, &mut |r| {
@@ -49,7 +49,7 @@ fn in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<Reg, Reg>) {
 }
 
 /// `sign = x >> 31`
-fn sign_of(inst: &Inst) -> Option<(Reg, Reg)> {
+fn match_sign(inst: &Inst) -> Option<(Reg, Reg)> {
     match inst {
         Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(x), b: Operand::Int(n), .. } => {
             (is_word(*ty) && ty.is_signed() && *n == i64::from(ty.bits()) - 1).then_some((*dst, *x))
@@ -59,7 +59,7 @@ fn sign_of(inst: &Inst) -> Option<(Reg, Reg)> {
 }
 
 /// `bias = sign >>> 27`; quotients by less than the lanes of a chunk gain nothing.
-fn bias_of(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+fn match_bias(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     match inst {
         Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(sign), b: Operand::Int(n), .. } => {
             let log = i64::from(ty.bits()) - n;
@@ -71,7 +71,7 @@ fn bias_of(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
 }
 
 /// `sum = x + bias`
-fn biased(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+fn biased_sum(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     let Inst::Binary { op: BinaryOp::Add, ty, mods, dst, a: Operand::Reg(a), b: Operand::Reg(b) } = inst else {
         return None;
     };

@@ -3,19 +3,19 @@
 //! locations, calls into the runtime as arguments.
 
 /// Lane code of code that works for all lanes at once.
-pub(crate) const WARP: u32 = 36;
+pub(crate) const WHOLE_WARP_CODE: u32 = 36;
 
 /// Lane code of a chunk.
-pub(crate) fn chunk(c: usize) -> u32 {
+pub(crate) fn chunk_code(c: usize) -> u32 {
     32 + c as u32
 }
 
 /// The site of statement number `statement`; statements beyond 2^26 share the last number.
-pub(crate) fn encode(statement: u32, lanes: u32) -> u32 {
+pub(crate) fn encode_site(statement: u32, lanes: u32) -> u32 {
     statement.min((1 << 26) - 2) << 6 | lanes
 }
 
-/// The inverse of [`encode`].
-pub(crate) fn decode(site: u32) -> (u32, u32) {
+/// The inverse of [`encode_site`].
+pub(crate) fn decode_site(site: u32) -> (u32, u32) {
     (site >> 6, site & 63)
 }

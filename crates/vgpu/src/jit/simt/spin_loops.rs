@@ -3,16 +3,16 @@
 //! A loop waits when a branch out of it depends on what a volatile or synchronising load or an
 //! atomic inside it returned, or a call of a function that does such a thing.
 
-use super::body::{Body, Term, stmt_defs, stmt_uses};
+use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
 use super::flow;
 use rtcg_ptx::ast::*;
 use std::collections::HashSet;
 
 /// Whether what the instruction gives depends on other threads; a call aside.
-fn polls(i: &Inst) -> bool {
+fn is_polling(i: &Inst) -> bool {
     match i {
         Inst::Ld { sem, space, .. } => {
-            *sem != Sem::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
+            *sem != MemorySemantics::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
         }
         Inst::Atom { dst, .. } => dst.is_some(),
         Inst::AtomVector { dsts, .. } => dsts.is_some(),
@@ -42,28 +42,28 @@ fn polls_or_calls(i: &Inst, watching: &HashSet<FuncId>) -> bool {
     match i {
         Inst::Call { callee: Callee::Direct(f), .. } => watching.contains(f),
         Inst::Call { callee: Callee::Indirect { .. }, .. } => !watching.is_empty(),
-        _ => polls(i),
+        _ => is_polling(i),
     }
 }
 
 /// The back edges of waiting loops, where the functions `watching` watch other threads.
-pub(crate) fn spin_back_edges(body: &Body<'_>, watching: &HashSet<FuncId>) -> Vec<(usize, usize)> {
+pub(crate) fn spin_back_edges(body: &FunctionBody<'_>, watching: &HashSet<FuncId>) -> Vec<(usize, usize)> {
     let polls = |i: &Inst| polls_or_calls(i, watching);
     if !body.blocks.iter().flat_map(|b| &b.stmts).any(|s| polls(&s.inst)) {
         return vec![];
     }
-    let loops = flow::loop_exits_first(body, &flow::dominators(body)).loops;
+    let loops = flow::loop_exits_first(body, &flow::immediate_dominators(body)).loops;
     let mut edges = vec![];
     for (header, blocks) in loops {
-        let tainted = taint(body, &blocks, &polls);
-        let waits = blocks.iter().any(|b| {
+        let tainted = tainted_registers(body, &blocks, &polls);
+        let waits = blocks.iter_bits().any(|b| {
             let term = &body.blocks[b].term;
             let leaves = term.successors().iter().any(|&s| !blocks.contains(s));
-            leaves && matches!(term, Term::Branch { guard, .. } | Term::PredicatedSplit { guard, .. } | Term::UniformAny { guard, .. } if tainted.contains(guard.reg.index()))
+            leaves && matches!(term, Terminator::Branch { guard, .. } | Terminator::PredicatedSplit { guard, .. } | Terminator::UniformAny { guard, .. } if tainted.contains(guard.reg.index()))
         });
         if waits {
             edges.extend(
-                blocks.iter().filter(|&b| body.blocks[b].term.successors().contains(&header)).map(|b| (b, header)),
+                blocks.iter_bits().filter(|&b| body.blocks[b].term.successors().contains(&header)).map(|b| (b, header)),
             );
         }
     }
@@ -71,20 +71,20 @@ pub(crate) fn spin_back_edges(body: &Body<'_>, watching: &HashSet<FuncId>) -> Ve
 }
 
 /// Registers that depend on a watched statement of the loop.
-fn taint(body: &Body<'_>, blocks: &flow::BitSet, polls: &dyn Fn(&Inst) -> bool) -> flow::BitSet {
-    let carry = body.carry();
+fn tainted_registers(body: &FunctionBody<'_>, blocks: &flow::BitSet, polls: &dyn Fn(&Inst) -> bool) -> flow::BitSet {
+    let carry = body.carry_flag();
     let mut set = flow::BitSet::new(body.widths.len());
     // What a call gives comes by way of a record.
     let calls = |st: &&super::body::Stmt<'_>| matches!(&*st.inst, Inst::Call { .. }) && polls(&st.inst);
-    let called = blocks.iter().flat_map(|b| &body.blocks[b].stmts).any(|st| calls(&st));
+    let called = blocks.iter_bits().flat_map(|b| &body.blocks[b].stmts).any(|st| calls(&st));
     let polls = |i: &Inst| polls(i) || called && reads_record(i);
     loop {
         let mut changed = false;
-        for st in blocks.iter().flat_map(|b| &body.blocks[b].stmts) {
+        for st in blocks.iter_bits().flat_map(|b| &body.blocks[b].stmts) {
             let mut hit = polls(&st.inst);
             stmt_uses(st, carry, &mut |r| hit |= set.contains(r.index()));
             if hit {
-                stmt_defs(st, carry, &mut |r| changed |= set.insert(r.index()));
+                stmt_defs(st, carry, &mut |r| changed |= set.insert_bit(r.index()));
             }
         }
         if !changed {

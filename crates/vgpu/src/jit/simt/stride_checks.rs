@@ -8,30 +8,34 @@
 //! the whole warp goes on in masked code from the beginning of that block.
 
 use super::body::Stmt;
-use super::classes::{Class, Classes, Exec};
+use super::classes::{ExecMode, LaneClass, RegisterClasses};
 use rtcg_ptx::ast::*;
 
 /// What converged code checks of an operand and its class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum StrideCheck {
     /// No wrap around between the lanes, whose values are signed or not.
-    NoWrap { operand: Operand, class: Class, signed: bool },
+    NoWrap { operand: Operand, class: LaneClass, signed: bool },
     /// No lane is negative; all have one sign.
-    NonNegative { operand: Operand, class: Class, bits: u32 },
+    NonNegative { operand: Operand, class: LaneClass, bits: u32 },
 }
 
 /// What converged code checks for `st`.
-pub(crate) fn check(classes: &Classes, st: &Stmt<'_>) -> Option<StrideCheck> {
+pub(crate) fn stride_check(classes: &RegisterClasses, st: &Stmt<'_>) -> Option<StrideCheck> {
     match &*st.inst {
         Inst::Binary { op: BinaryOp::Add, ty, dst, .. } => {
-            let operand = Operand::Reg(classes.dividend(*dst)?);
-            let class = classes.operand(operand);
-            has_stride(classes.exec(st).class()).then_some(StrideCheck::NonNegative { operand, class, bits: ty.bits() })
+            let operand = Operand::Reg(classes.biased_dividend(*dst)?);
+            let class = classes.operand_class(operand);
+            has_stride(classes.exec_mode(st).result_lane_class()).then_some(StrideCheck::NonNegative {
+                operand,
+                class,
+                bits: ty.bits(),
+            })
         }
         _ => {
-            let (operand, signed) = widened(classes, &st.inst)?;
-            let class = classes.operand(operand);
-            let scalar = classes.exec(st) != Exec::Lanes;
+            let (operand, signed) = widened_operand(classes, &st.inst)?;
+            let class = classes.operand_class(operand);
+            let scalar = classes.exec_mode(st) != ExecMode::Lanes;
             (scalar && has_stride(class) && !classes.never_wraps(operand, 32)).then_some(StrideCheck::NoWrap {
                 operand,
                 class,
@@ -41,16 +45,16 @@ pub(crate) fn check(classes: &Classes, st: &Stmt<'_>) -> Option<StrideCheck> {
     }
 }
 
-fn has_stride(class: Class) -> bool {
-    matches!(class, Class::Affine(_) | Class::Chunked(1.. | ..=-1))
+fn has_stride(class: LaneClass) -> bool {
+    matches!(class, LaneClass::Affine(_) | LaneClass::Chunked(1.. | ..=-1))
 }
 
 /// The operand with a stride that is widened, and whether it is read as signed.
-fn widened(classes: &Classes, inst: &Inst) -> Option<(Operand, bool)> {
+fn widened_operand(classes: &RegisterClasses, inst: &Inst) -> Option<(Operand, bool)> {
     match inst {
         Inst::Binary { op: BinaryOp::MulWide, ty, a, b, .. }
         | Inst::Ternary { op: TernaryOp::MadWide, ty, a, b, .. } => {
-            let affine = [a, b].into_iter().find(|o| has_stride(classes.operand(**o)))?;
+            let affine = [a, b].into_iter().find(|o| has_stride(classes.operand_class(**o)))?;
             Some((*affine, ty.is_signed()))
         }
         Inst::Cvt { dty, sty, a, .. } if dty.bits() == 64 && sty.bits() == 32 => Some((*a, sty.is_signed())),
@@ -59,6 +63,6 @@ fn widened(classes: &Classes, inst: &Inst) -> Option<(Operand, bool)> {
 }
 
 /// Whether converged code checks something for `st`.
-pub(crate) fn needs_check(classes: &Classes, st: &Stmt<'_>) -> bool {
-    check(classes, st).is_some()
+pub(crate) fn needs_check(classes: &RegisterClasses, st: &Stmt<'_>) -> bool {
+    stride_check(classes, st).is_some()
 }

@@ -1,20 +1,20 @@
 //! What a kernel needs of the machine: native stack, local memory, suspension; and the table of
 //! its statements.
 
-use super::plan::{LOCAL_ALIGN, Plan};
+use super::plan::{FunctionPlan, LOCAL_ALIGN};
 use crate::jit::{LaneSet, Site};
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
 /// Needs of a kernel with all it calls.
-pub(crate) struct Usage {
+pub(crate) struct KernelUsage {
     pub(crate) local_bytes: u64,
     pub(crate) stack_bytes: u32,
     pub(crate) recursive: bool,
 }
 
 /// Functions that `p` calls; with an indirect call all that have a body and are no kernel.
-pub(crate) fn callees(p: &Plan<'_>, plans: &[Plan<'_>]) -> Vec<FuncId> {
+pub(crate) fn callees(p: &FunctionPlan<'_>, plans: &[FunctionPlan<'_>]) -> Vec<FuncId> {
     let mut out = vec![];
     for st in p.body.blocks.iter().flat_map(|b| &b.stmts) {
         if let Inst::Call { callee, .. } = &*st.inst {
@@ -31,23 +31,23 @@ pub(crate) fn callees(p: &Plan<'_>, plans: &[Plan<'_>]) -> Vec<FuncId> {
 }
 
 /// The deepest chain of calls from `kernel`; a recursion counts once.
-pub(crate) fn measure(plans: &[Plan<'_>], kernel: FuncId, frames: &HashMap<FuncId, u32>) -> Usage {
-    let mut usage = Usage { local_bytes: 0, stack_bytes: 0, recursive: false };
+pub(crate) fn measure_usage(plans: &[FunctionPlan<'_>], kernel: FuncId, frames: &HashMap<FuncId, u32>) -> KernelUsage {
+    let mut usage = KernelUsage { local_bytes: 0, stack_bytes: 0, recursive: false };
     let mut path = vec![];
     let indirect = plans
         .iter()
         .flat_map(|p| &p.f.body)
         .any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. }));
     let mut memo = HashMap::new();
-    let (local, stack) = depth(plans, kernel, frames, &mut path, &mut memo, &mut usage.recursive);
+    let (local, stack) = call_depth(plans, kernel, frames, &mut path, &mut memo, &mut usage.recursive);
     usage.recursive |= indirect;
     usage.local_bytes = local;
     usage.stack_bytes = stack.min(u64::from(u32::MAX)) as u32;
     usage
 }
 
-fn depth(
-    plans: &[Plan<'_>],
+fn call_depth(
+    plans: &[FunctionPlan<'_>],
     id: FuncId,
     frames: &HashMap<FuncId, u32>,
     path: &mut Vec<FuncId>,
@@ -65,7 +65,7 @@ fn depth(
     path.push(id);
     let mut below = (0, 0);
     for c in callees(p, plans) {
-        let d = depth(plans, c, frames, path, memo, recursive);
+        let d = call_depth(plans, c, frames, path, memo, recursive);
         below = (below.0.max(d.0), below.1.max(d.1));
     }
     path.pop();
@@ -78,7 +78,7 @@ fn depth(
 }
 
 /// Whether a warp may have to wait.
-pub(crate) fn suspends(plans: &[Plan<'_>]) -> bool {
+pub(crate) fn may_suspend(plans: &[FunctionPlan<'_>]) -> bool {
     plans.iter().any(|p| {
         let waits = |i: &Inst| matches!(i, Inst::Bar { .. } | Inst::Nanosleep { .. } | Inst::Mbarrier { .. });
         !p.spins.is_empty() || p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst))
@@ -101,13 +101,13 @@ pub(crate) struct SiteTable {
 }
 
 impl SiteTable {
-    fn push(&mut self, span: Span, line: Option<SourceLine>, is_store: bool, access_bytes: u32) {
+    fn push_site(&mut self, span: Span, line: Option<SourceLine>, is_store: bool, access_bytes: u32) {
         let l = line.unwrap_or(SourceLine { file: NO_FILE, line: 0, column: 0 });
         self.rows.push([span.start, span.end, l.file, l.line, l.column, access_bytes << 1 | u32::from(is_store)]);
     }
 
     /// The site of a statement, for the whole warp.
-    pub(crate) fn get(&self, statement: u32) -> Option<Site> {
+    pub(crate) fn get_site(&self, statement: u32) -> Option<Site> {
         let &[start, end, file, line, column, access] = self.rows.get(statement as usize)?;
         let function = self.functions.partition_point(|f| f.0 <= statement).checked_sub(1)?;
         Some(Site {
@@ -122,7 +122,7 @@ impl SiteTable {
 }
 
 /// The table of a kernel.
-pub(crate) fn site_table(plans: &[Plan<'_>]) -> SiteTable {
+pub(crate) fn site_table(plans: &[FunctionPlan<'_>]) -> SiteTable {
     let mut out = SiteTable::default();
     for p in plans {
         out.functions.push((out.rows.len() as u32, p.f.name.to_string()));
@@ -138,9 +138,9 @@ pub(crate) fn site_table(plans: &[Plan<'_>]) -> SiteTable {
                 Inst::Matrix(matrix) => (matrix.is_store(), 16 * u32::from(matrix.address().is_some())),
                 _ => (false, 0),
             };
-            out.push(st.span, st.line, is_store, access_bytes);
+            out.push_site(st.span, st.line, is_store, access_bytes);
         }
-        out.push(p.f.span, None, false, 0);
+        out.push_site(p.f.span, None, false, 0);
     }
     out
 }

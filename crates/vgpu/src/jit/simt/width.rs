@@ -10,11 +10,11 @@ use rtcg_ptx::ast;
 /// that temporaries stay in registers.
 pub(crate) const CHUNK_LANES: usize = 8;
 /// Chunks in a warp.
-pub(crate) const CHUNKS: usize = crate::abi::WARP_LANES / CHUNK_LANES;
+pub(crate) const CHUNKS_PER_WARP: usize = crate::abi::WARP_LANES / CHUNK_LANES;
 
 /// Whether an operation is emitted once for a value all lanes share, or for the lanes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum EmitShape {
     /// One value for the whole warp.
     Scalar,
     /// Eight lanes.
@@ -23,7 +23,7 @@ pub enum Shape {
 
 /// The width class of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Width {
+pub enum RegWidth {
     /// `.pred`
     Pred,
     /// 8 and 16 bits, kept zero-extended in 32.
@@ -36,33 +36,33 @@ pub enum Width {
     W128,
 }
 
-impl Width {
+impl RegWidth {
     /// The class of a register or operand of type `ty`.
-    pub fn of(ty: ast::Type) -> Width {
+    pub fn of_type(ty: ast::Type) -> RegWidth {
         match ty.bits() {
-            1 => Width::Pred,
-            8 | 16 => Width::W16,
-            32 => Width::W32,
-            64 => Width::W64,
-            _ => Width::W128,
+            1 => RegWidth::Pred,
+            8 | 16 => RegWidth::W16,
+            32 => RegWidth::W32,
+            64 => RegWidth::W64,
+            _ => RegWidth::W128,
         }
     }
     /// Number of parts in `shape`.
-    pub fn n_parts(self, shape: Shape) -> usize {
+    pub fn n_parts(self, shape: EmitShape) -> usize {
         match (self, shape) {
-            (Width::W128, Shape::Scalar) => 2,
-            (_, Shape::Scalar) => 1,
-            (Width::Pred | Width::W16 | Width::W32, Shape::Chunk) => 2,
-            (Width::W64, Shape::Chunk) => 4,
-            (Width::W128, Shape::Chunk) => 8,
+            (RegWidth::W128, EmitShape::Scalar) => 2,
+            (_, EmitShape::Scalar) => 1,
+            (RegWidth::Pred | RegWidth::W16 | RegWidth::W32, EmitShape::Chunk) => 2,
+            (RegWidth::W64, EmitShape::Chunk) => 4,
+            (RegWidth::W128, EmitShape::Chunk) => 8,
         }
     }
     /// Bytes a lane takes in a frame slot (predicates are kept as 32-bit masks).
     pub fn lane_bytes(self) -> u32 {
         match self {
-            Width::Pred | Width::W16 | Width::W32 => 4,
-            Width::W64 => 8,
-            Width::W128 => 16,
+            RegWidth::Pred | RegWidth::W16 | RegWidth::W32 => 4,
+            RegWidth::W64 => 8,
+            RegWidth::W128 => 16,
         }
     }
 }

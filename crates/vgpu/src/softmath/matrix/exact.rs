@@ -4,7 +4,7 @@
 //! tensor cores", 2021), F. Khattak and M. Mikaitis ("Accurate models of NVIDIA tensor cores",
 //! 2025) and P. Xie et al. ("MMA-Sim", 2025) found by experiment, with their figures for sm_90.
 
-use crate::softmath::float::{Format, Round, round};
+use crate::softmath::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.
@@ -14,7 +14,7 @@ pub const MIN_EXPONENT: i32 = -126;
 
 /// An element taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum ExactNumber {
     /// Not a number.
     Nan,
     /// Infinity; true is negative.
@@ -33,23 +33,23 @@ pub enum Number {
     },
 }
 
-impl Number {
+impl ExactNumber {
     /// The number that `bits` stand for. Of `.tf32` only the upper 19 bits of 32 count.
-    pub fn of(ty: MatrixType, bits: u64) -> Number {
+    pub fn from_bits(ty: MatrixType, bits: u64) -> ExactNumber {
         let (f, bits) = match ty {
-            MatrixType::F16 => (Format::F16, bits),
-            MatrixType::BF16 => (Format::BF16, bits),
-            MatrixType::TF32 => (Format::TF32, bits >> 13),
-            _ => (Format::F32, bits),
+            MatrixType::F16 => (FloatFormat::F16, bits),
+            MatrixType::BF16 => (FloatFormat::BF16, bits),
+            MatrixType::TF32 => (FloatFormat::TF32, bits >> 13),
+            _ => (FloatFormat::F32, bits),
         };
         let negative = bits & f.sign_bit() != 0;
         let field = (bits >> f.frac_bits & ((1 << f.exp_bits) - 1)) as i32;
         let fraction = bits & ((1 << f.frac_bits) - 1);
         if field == (1 << f.exp_bits) - 1 {
-            return if fraction == 0 { Number::Inf(negative) } else { Number::Nan };
+            return if fraction == 0 { ExactNumber::Inf(negative) } else { ExactNumber::Nan };
         }
         let hidden = u64::from(field != 0) << f.frac_bits;
-        Number::Finite {
+        ExactNumber::Finite {
             negative,
             significand: hidden | fraction,
             exponent: field.max(1) - ((1 << (f.exp_bits - 1)) - 1),
@@ -57,8 +57,8 @@ impl Number {
         }
     }
 
-    fn times(self, o: Number) -> Number {
-        use Number::*;
+    fn product_with(self, o: ExactNumber) -> ExactNumber {
+        use ExactNumber::*;
         match (self, o) {
             (Nan, _) | (_, Nan) => Nan,
             (Inf(s), Inf(t)) => Inf(s != t),
@@ -77,16 +77,16 @@ impl Number {
     }
 
     /// The exponent that terms are aligned by; that of a zero does not count.
-    fn alignment(self) -> i32 {
+    fn alignment_exponent(self) -> i32 {
         match self {
-            Number::Finite { significand, exponent, .. } if significand != 0 => exponent,
+            ExactNumber::Finite { significand, exponent, .. } if significand != 0 => exponent,
             _ => MIN_EXPONENT,
         }
     }
 
     /// In units of `2^unit`, cut towards zero.
-    fn aligned(self, unit: i32) -> i64 {
-        let Number::Finite { negative, significand, exponent, fraction } = self else { return 0 };
+    fn in_units_of(self, unit: i32) -> i64 {
+        let ExactNumber::Finite { negative, significand, exponent, fraction } = self else { return 0 };
         let shift = exponent - fraction - unit;
         let magnitude = match shift {
             0.. => significand << shift.min(63),
@@ -101,33 +101,42 @@ impl Number {
 /// The products are exact. All terms are cut towards zero to multiples of `2^(e - 25)`, where `e`
 /// is the largest exponent among them (of a product the sum of its factors' exponents), and added
 /// exactly; the sum is cut towards zero to single precision or rounded to the nearest half.
-pub fn dot(terms: impl Iterator<Item = (Number, Number)> + Clone, c: Number, d: MatrixType) -> u64 {
-    let format = if d == MatrixType::F16 { Format::F16 } else { Format::F32 };
-    let all = || terms.clone().map(|(x, y)| x.times(y)).chain([c]);
-    if let Some(special) = special(all(), format) {
+pub fn exact_dot(
+    terms: impl Iterator<Item = (ExactNumber, ExactNumber)> + Clone,
+    c: ExactNumber,
+    d: MatrixType,
+) -> u64 {
+    let format = if d == MatrixType::F16 { FloatFormat::F16 } else { FloatFormat::F32 };
+    let all = || terms.clone().map(|(x, y)| x.product_with(y)).chain([c]);
+    if let Some(special) = special_result(all(), format) {
         return special;
     }
-    let unit = all().map(Number::alignment).max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
-    let sum: i64 = all().map(|term| term.aligned(unit)).sum();
+    let unit =
+        all().map(ExactNumber::alignment_exponent).max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
+    let sum: i64 = all().map(|term| term.in_units_of(unit)).sum();
     let (negative, magnitude) = (sum < 0, sum.unsigned_abs());
     if sum == 0 {
         return 0;
     }
-    if format == Format::F16 {
-        return round(format, Round::Nearest, negative, unit, magnitude.into(), false);
+    if format == FloatFormat::F16 {
+        return round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
     }
     let beyond = unit + 64 - magnitude.leading_zeros() as i32 > 128;
     let sign = if negative { format.sign_bit() } else { 0 };
-    if beyond { sign | format.infinity() } else { round(format, Round::Zero, negative, unit, magnitude.into(), false) }
+    if beyond {
+        sign | format.infinity()
+    } else {
+        round_and_pack(format, RoundMode::Zero, negative, unit, magnitude.into(), false)
+    }
 }
 
 /// The result when a term is infinite or no number.
-fn special(terms: impl Iterator<Item = Number>, f: Format) -> Option<u64> {
+fn special_result(terms: impl Iterator<Item = ExactNumber>, f: FloatFormat) -> Option<u64> {
     let (mut nan, mut plus, mut minus) = (false, false, false);
     for term in terms {
-        nan |= term == Number::Nan;
-        plus |= term == Number::Inf(false);
-        minus |= term == Number::Inf(true);
+        nan |= term == ExactNumber::Nan;
+        plus |= term == ExactNumber::Inf(false);
+        minus |= term == ExactNumber::Inf(true);
     }
     match (nan || (plus && minus), plus, minus) {
         (true, ..) => Some(f.canonical_nan()),

@@ -6,8 +6,8 @@
 //! large or small that a scaled term could leave the range of single precision.
 #![allow(unsafe_code)]
 
-use super::simd::{Portable, SimdVector};
-use super::{Matrices, Planes, step};
+use super::simd::{PortableVector, SimdVector};
+use super::{RegisterPlanes, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
@@ -21,14 +21,17 @@ const MIN_EXPONENT: i32 = -96;
 const ZERO_EXPONENT: i32 = -1000;
 
 /// Elements as floats, and the exponents they are aligned by; as many as have been filled in.
-struct Elements<const CAP: usize> {
+struct AlignedElements<const CAP: usize> {
     value: [MaybeUninit<f32>; CAP],
     exponent: [MaybeUninit<i32>; CAP],
 }
 
-impl<const CAP: usize> Elements<CAP> {
+impl<const CAP: usize> AlignedElements<CAP> {
     fn new() -> Self {
-        Elements { value: [const { MaybeUninit::uninit() }; CAP], exponent: [const { MaybeUninit::uninit() }; CAP] }
+        AlignedElements {
+            value: [const { MaybeUninit::uninit() }; CAP],
+            exponent: [const { MaybeUninit::uninit() }; CAP],
+        }
     }
 
     fn values(&self) -> *const f32 {
@@ -41,17 +44,17 @@ impl<const CAP: usize> Elements<CAP> {
 
     /// Takes `raw` elements of type `ty`; false if the quick way cannot handle one.
     #[inline(always)]
-    fn fill(&mut self, ty: MatrixType, raw: &[u32], allowed: &std::ops::RangeInclusive<i32>) -> bool {
+    fn fill_elements(&mut self, ty: MatrixType, raw: &[u32], allowed: &std::ops::RangeInclusive<i32>) -> bool {
         match ty {
-            MatrixType::F16 => self.halves(raw),
-            MatrixType::BF16 => self.singles(raw, |x| x << 16, allowed),
-            MatrixType::TF32 => self.singles(raw, |x| x & 0xffff_e000, allowed),
-            _ => self.singles(raw, |x| x, allowed),
+            MatrixType::F16 => self.fill_halves(raw),
+            MatrixType::BF16 => self.fill_singles(raw, |x| x << 16, allowed),
+            MatrixType::TF32 => self.fill_singles(raw, |x| x & 0xffff_e000, allowed),
+            _ => self.fill_singles(raw, |x| x, allowed),
         }
     }
 
     #[inline(always)]
-    fn halves(&mut self, raw: &[u32]) -> bool {
+    fn fill_halves(&mut self, raw: &[u32]) -> bool {
         let mut largest = 0;
         for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
             let magnitude = x & 0x7fff;
@@ -67,7 +70,12 @@ impl<const CAP: usize> Elements<CAP> {
     }
 
     #[inline(always)]
-    fn singles(&mut self, raw: &[u32], bits: impl Fn(u32) -> u32, allowed: &std::ops::RangeInclusive<i32>) -> bool {
+    fn fill_singles(
+        &mut self,
+        raw: &[u32],
+        bits: impl Fn(u32) -> u32,
+        allowed: &std::ops::RangeInclusive<i32>,
+    ) -> bool {
         let (low, high) = (*allowed.start(), *allowed.end());
         let mut bad = false;
         for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
@@ -84,79 +92,87 @@ impl<const CAP: usize> Elements<CAP> {
 
 /// A product of floats, on the vectors that the processor has. All of it is compiled for them, the
 /// unpacking of planes too.
-pub(super) fn floats(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
     #[cfg(target_arch = "x86_64")]
     {
-        use super::simd::x86::{Avx2, Avx512};
+        use super::simd::x86::{Avx2Vector, Avx512Vector};
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn avx512(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-            floats_sized::<Avx512>(form, planes, quickly);
+        fn floats_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+            multiply_floats_by_size::<Avx512Vector>(form, planes, quickly);
         }
         #[target_feature(enable = "avx2")]
-        fn avx2(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-            floats_sized::<Avx2>(form, planes, quickly);
+        fn floats_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+            multiply_floats_by_size::<Avx2Vector>(form, planes, quickly);
         }
         if form.shape.n >= 16 && super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { avx512(form, planes, quickly) };
+            return unsafe { floats_avx512(form, planes, quickly) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { avx2(form, planes, quickly) };
+            return unsafe { floats_avx2(form, planes, quickly) };
         }
     }
-    floats_sized::<Portable>(form, planes, quickly);
+    multiply_floats_by_size::<PortableVector>(form, planes, quickly);
 }
 
 #[inline(always)]
-fn floats_sized<L: SimdVector>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-    if super::fits(form, 256) {
-        floats_of::<L, 256>(form, planes, quickly);
+fn multiply_floats_by_size<L: SimdVector>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+    if super::matrices_fit(form, 256) {
+        multiply_floats_planes::<L, 256>(form, planes, quickly);
     } else {
-        floats_of::<L, 1024>(form, planes, quickly);
+        multiply_floats_planes::<L, 1024>(form, planes, quickly);
     }
 }
 
 #[inline(always)]
-fn floats_of<L: SimdVector, const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
-    let mut all = Matrices::<CAP>::unpack(form, planes);
-    if !(quickly && floats_by::<L, CAP>(form, &mut all)) {
-        super::exact_floats(form, &mut all);
+fn multiply_floats_planes<L: SimdVector, const CAP: usize>(
+    form: &MatrixProduct,
+    planes: &mut RegisterPlanes<'_>,
+    quickly: bool,
+) {
+    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
+    if !(quickly && multiply_floats_simd::<L, CAP>(form, &mut all)) {
+        super::multiply_floats_exactly(form, &mut all);
     }
-    all.pack(form, planes);
+    all.pack_results(form, planes);
 }
 
 /// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
 #[inline(always)]
-fn floats_by<L: SimdVector, const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) -> bool {
+fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
+    form: &MatrixProduct,
+    all: &mut UnpackedMatrices<CAP>,
+) -> bool {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
-    let (mut a, mut b, mut c) = (Elements::<CAP>::new(), Elements::<CAP>::new(), Elements::<CAP>::new());
-    let ok = a.fill(form.a, &all.a[..m * k], &FACTOR_EXPONENTS)
-        & b.fill(form.b, &all.b[..k * n], &FACTOR_EXPONENTS)
-        & c.fill(form.c, &all.c[..m * n], &ADDEND_EXPONENTS);
+    let (mut a, mut b, mut c) =
+        (AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new());
+    let ok = a.fill_elements(form.a, &all.a[..m * k], &FACTOR_EXPONENTS)
+        & b.fill_elements(form.b, &all.b[..k * n], &FACTOR_EXPONENTS)
+        & c.fill_elements(form.c, &all.c[..m * n], &ADDEND_EXPONENTS);
     if !ok {
         return false;
     }
-    let per_step = step(form);
+    let per_step = k_per_step(form);
     let mut sums = [0; CAP];
     for first in (0..k).step_by(per_step) {
         let steps = first..(first + per_step).min(k);
-        let job = Step { a: &a, b: &b, steps, k, n, odd: form.d == MatrixType::F16 };
+        let job = TensorCoreStep { a: &a, b: &b, steps, k, n, odd: form.d == MatrixType::F16 };
         for i in 0..m {
-            for j in (0..n).step_by(L::N) {
+            for j in (0..n).step_by(L::WIDTH) {
                 // SAFETY: i < m and j + L::N <= n, as n is a multiple of L::N; the arrays hold
                 // m * k, k * n and m * n elements.
-                unsafe { job.sum::<L>(&mut c, i, j) };
+                unsafe { job.accumulate::<L>(&mut c, i, j) };
             }
         }
         // SAFETY: `c` has been filled with m * n values.
         let values = unsafe { std::slice::from_raw_parts(c.values(), m * n) };
         if k <= per_step {
-            results(form.d, values, &mut all.c);
+            result_bits(form.d, values, &mut all.c);
             return true;
         }
-        results(form.d, values, &mut sums);
-        if first + per_step < k && !c.fill(form.d, &sums[..m * n], &ADDEND_EXPONENTS) {
+        result_bits(form.d, values, &mut sums);
+        if first + per_step < k && !c.fill_elements(form.d, &sums[..m * n], &ADDEND_EXPONENTS) {
             return false;
         }
     }
@@ -166,10 +182,10 @@ fn floats_by<L: SimdVector, const CAP: usize>(form: &MatrixProduct, all: &mut Ma
 
 /// The bits of sums; those in half precision have been rounded to odd.
 #[inline(always)]
-fn results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
+fn result_bits(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
-            *o = nearest_half(v.to_bits());
+            *o = round_to_nearest_half(v.to_bits());
         }
     } else {
         for (o, v) in out.iter_mut().zip(sums) {
@@ -180,7 +196,7 @@ fn results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
 
 /// The half nearest to a finite number.
 #[inline(always)]
-fn nearest_half(bits: u32) -> u32 {
+fn round_to_nearest_half(bits: u32) -> u32 {
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
@@ -191,9 +207,9 @@ fn nearest_half(bits: u32) -> u32 {
 }
 
 /// One step of the tensor core for all elements.
-struct Step<'a, const CAP: usize> {
-    a: &'a Elements<CAP>,
-    b: &'a Elements<CAP>,
+struct TensorCoreStep<'a, const CAP: usize> {
+    a: &'a AlignedElements<CAP>,
+    b: &'a AlignedElements<CAP>,
     steps: std::ops::Range<usize>,
     k: usize,
     n: usize,
@@ -201,36 +217,36 @@ struct Step<'a, const CAP: usize> {
     odd: bool,
 }
 
-impl<const CAP: usize> Step<'_, CAP> {
+impl<const CAP: usize> TensorCoreStep<'_, CAP> {
     /// Replaces the sums of row `i` and columns `j..j + L::N`.
     ///
     /// # Safety
     /// All elements of the row and the columns exist, and the processor has the instructions of `L`.
     #[inline(always)]
-    unsafe fn sum<L: SimdVector>(&self, sums: &mut Elements<CAP>, i: usize, j: usize) {
+    unsafe fn accumulate<L: SimdVector>(&self, sums: &mut AlignedElements<CAP>, i: usize, j: usize) {
         // SAFETY: by contract.
         unsafe {
             let (a, ea) = (self.a.values().add(i * self.k), self.a.exponents().add(i * self.k));
             let (b, eb) = (self.b.values().add(j), self.b.exponents().add(j));
             let at = i * self.n + j;
-            let mut top = L::max(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
+            let mut top = L::max_int(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
             for l in self.steps.clone() {
-                let e = L::add(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
-                top = L::max(top, e);
+                let e = L::add_int(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
+                top = L::max_int(top, e);
             }
-            let scale = L::scale(top);
+            let scale = L::scale_of_exponent(top);
             // Two sums, because seventeen terms may need 33 bits.
-            let mut even = L::to_int_truncating(L::mul(L::load_f(sums.values().add(at)), scale));
+            let mut even = L::to_int_truncating(L::mul_float(L::load_f(sums.values().add(at)), scale));
             let mut odd = L::splat_i(0);
             let term = |l: usize| {
-                let product = L::mul(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
-                L::to_int_truncating(L::mul(product, scale))
+                let product = L::mul_float(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
+                L::to_int_truncating(L::mul_float(product, scale))
             };
             for l in self.steps.clone().step_by(2) {
-                even = L::add(even, term(l));
-                odd = L::add(odd, term(l + 1));
+                even = L::add_int(even, term(l));
+                odd = L::add_int(odd, term(l + 1));
             }
-            L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish(even, odd, top, self.odd));
+            L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish_sum(even, odd, top, self.odd));
         }
     }
 }

@@ -1,59 +1,63 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
 #![allow(unsafe_code)]
 
-use super::{Matrices, PLANE, Planes, pack};
-use crate::softmath::float::{self, Format, Round};
+use super::{PLANE_WORDS, RegisterPlanes, UnpackedMatrices, pack};
+use crate::softmath::float::{self, FloatFormat, RoundMode};
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
 /// Products of integers.
-pub(super) fn integers(form: &MatrixProduct, planes: &mut Planes<'_>) {
+pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn avx512(form: &MatrixProduct, planes: &mut Planes<'_>) {
-            integers_sized(form, planes);
+        fn integers_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+            multiply_integers_by_size(form, planes);
         }
         #[target_feature(enable = "avx2")]
-        fn avx2(form: &MatrixProduct, planes: &mut Planes<'_>) {
-            integers_sized(form, planes);
+        fn integers_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+            multiply_integers_by_size(form, planes);
         }
         if super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { avx512(form, planes) };
+            return unsafe { integers_avx512(form, planes) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { avx2(form, planes) };
+            return unsafe { integers_avx2(form, planes) };
         }
     }
-    integers_sized(form, planes);
+    multiply_integers_by_size(form, planes);
 }
 
 #[inline(always)]
-fn integers_sized(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    if super::fits(form, 512) { integers_in::<512>(form, planes) } else { integers_in::<2048>(form, planes) }
-}
-
-#[inline(always)]
-fn integers_in<const CAP: usize>(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    let mut all = Matrices::<CAP>::unpack(form, planes);
-    pack::sign_extend(form.a, &mut all.a);
-    pack::sign_extend(form.b, &mut all.b);
-    integers_of(form, &mut all);
-    all.pack(form, planes);
-}
-
-#[inline(always)]
-fn integers_of<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
-    match form.shape.n {
-        8 => integers_by::<8, CAP>(form, all),
-        16 => integers_by::<16, CAP>(form, all),
-        _ => integers_by::<32, CAP>(form, all),
+fn multiply_integers_by_size(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    if super::matrices_fit(form, 512) {
+        multiply_integers_planes::<512>(form, planes)
+    } else {
+        multiply_integers_planes::<2048>(form, planes)
     }
 }
 
 #[inline(always)]
-fn integers_by<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
+fn multiply_integers_planes<const CAP: usize>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
+    pack::sign_extend(form.a, &mut all.a);
+    pack::sign_extend(form.b, &mut all.b);
+    multiply_integers_by_n(form, &mut all);
+    all.pack_results(form, planes);
+}
+
+#[inline(always)]
+fn multiply_integers_by_n<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+    match form.shape.n {
+        8 => multiply_integers_unrolled::<8, CAP>(form, all),
+        16 => multiply_integers_unrolled::<16, CAP>(form, all),
+        _ => multiply_integers_unrolled::<32, CAP>(form, all),
+    }
+}
+
+#[inline(always)]
+fn multiply_integers_unrolled<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     for i in 0..m {
         let mut sums = [0_i32; N];
@@ -70,20 +74,20 @@ fn integers_by<const N: usize, const CAP: usize>(form: &MatrixProduct, all: &mut
 }
 
 /// The largest matrices of doubles: those of `mma.m16n8k16`.
-struct Doubles {
+struct DoubleMatrices {
     a: [f64; 256],
     b: [f64; 128],
     c: [f64; 128],
 }
 
 /// Products of doubles: chains of fused multiply-adds.
-pub(super) fn doubles(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    let mut all = Doubles { a: [0.0; 256], b: [0.0; 128], c: [0.0; 128] };
+pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    let mut all = DoubleMatrices { a: [0.0; 256], b: [0.0; 128], c: [0.0; 128] };
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     let halves = m / 8;
-    let at = |plane: usize, lane: usize| (plane * PLANE + lane) * 2;
+    let at = |plane: usize, lane: usize| (plane * PLANE_WORDS + lane) * 2;
     let read = |from: &[u32], word: usize| f64::from_bits(u64::from(from[word]) | u64::from(from[word + 1]) << 32);
-    for lane in 0..PLANE {
+    for lane in 0..PLANE_WORDS {
         let (g, t) = (lane / 4, lane % 4);
         for r in 0..halves * k / 4 {
             all.a[(r % halves * 8 + g) * k + r / halves * 4 + t] = read(planes.a, at(r, lane));
@@ -95,44 +99,44 @@ pub(super) fn doubles(form: &MatrixProduct, planes: &mut Planes<'_>) {
             all.c[(r / 2 * 8 + g) * 8 + t * 2 + r % 2] = read(planes.c, at(r, lane));
         }
     }
-    multiply(form, &mut all);
-    for (lane, r) in (0..PLANE).flat_map(|lane| (0..halves * 2).map(move |r| (lane, r))) {
+    fma_chains(form, &mut all);
+    for (lane, r) in (0..PLANE_WORDS).flat_map(|lane| (0..halves * 2).map(move |r| (lane, r))) {
         let (g, t) = (lane / 4, lane % 4);
         let sum = all.c[(r / 2 * 8 + g) * 8 + t * 2 + r % 2];
-        let bits = if sum.is_nan() { Format::F64.canonical_nan() } else { sum.to_bits() };
+        let bits = if sum.is_nan() { FloatFormat::F64.canonical_nan() } else { sum.to_bits() };
         planes.d[at(r, lane)] = bits as u32;
         planes.d[at(r, lane) + 1] = (bits >> 32) as u32;
     }
 }
 
-fn multiply(form: &MatrixProduct, all: &mut Doubles) {
+fn fma_chains(form: &MatrixProduct, all: &mut DoubleMatrices) {
     let rnd = match form.rnd {
-        Rounding::Rz => Round::Zero,
-        Rounding::Rm => Round::Down,
-        Rounding::Rp => Round::Up,
+        Rounding::Rz => RoundMode::Zero,
+        Rounding::Rm => RoundMode::Down,
+        Rounding::Rp => RoundMode::Up,
         _ => {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
-                fn fused(form: &MatrixProduct, all: &mut Doubles) {
+                fn fma_chains_avx2(form: &MatrixProduct, all: &mut DoubleMatrices) {
                     multiply_by(form, all, f64::mul_add);
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                     // SAFETY: the processor has these instructions.
-                    return unsafe { fused(form, all) };
+                    return unsafe { fma_chains_avx2(form, all) };
                 }
             }
             return multiply_by(form, all, f64::mul_add);
         }
     };
     multiply_by(form, all, |x, y, z| {
-        let [x, y, z] = [x, y, z].map(|v| float::unpack(Format::F64, v.to_bits()));
-        f64::from_bits(float::fma(Format::F64, rnd, x, y, z))
+        let [x, y, z] = [x, y, z].map(|v| float::unpack_float(FloatFormat::F64, v.to_bits()));
+        f64::from_bits(float::fma_rounded(FloatFormat::F64, rnd, x, y, z))
     });
 }
 
 #[inline(always)]
-fn multiply_by(form: &MatrixProduct, all: &mut Doubles, fma: impl Fn(f64, f64, f64) -> f64) {
+fn multiply_by(form: &MatrixProduct, all: &mut DoubleMatrices, fma: impl Fn(f64, f64, f64) -> f64) {
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     for i in 0..m {
         for l in 0..k {

@@ -27,12 +27,12 @@ pub struct FragmentPosition {
 
 impl Fragment {
     /// A fragment of a dense product.
-    pub fn of(form: &MatrixProduct, role: MatrixRole) -> Fragment {
-        Fragment { role, shape: form.shape, ty: form.element(role) }
+    pub fn of_role(form: &MatrixProduct, role: MatrixRole) -> Fragment {
+        Fragment { role, shape: form.shape, ty: form.element_type(role) }
     }
 
     /// Rows and columns.
-    pub fn size(self) -> (usize, usize) {
+    pub fn matrix_extent(self) -> (usize, usize) {
         let (m, n, k) = (self.shape.m as usize, self.shape.n as usize, self.shape.k as usize);
         match self.role {
             MatrixRole::A => (m, k),
@@ -42,8 +42,8 @@ impl Fragment {
     }
 
     /// Registers per lane that hold the matrix once.
-    pub fn registers(self) -> usize {
-        let (rows, cols) = self.size();
+    pub fn registers_per_lane(self) -> usize {
+        let (rows, cols) = self.matrix_extent();
         rows * cols * self.ty.bits() as usize / (32 * self.ty.register_bits() as usize)
     }
 
@@ -53,21 +53,21 @@ impl Fragment {
     }
 
     /// Units of eight rows that registers run through before the next column, for `a` and sums.
-    pub fn halves(self) -> usize {
+    pub fn n_row_groups(self) -> usize {
         (self.shape.m as usize / 8).min(2)
     }
 
     /// The place of an element.
-    pub fn spot(self, row: usize, col: usize) -> FragmentPosition {
+    pub fn element_position(self, row: usize, col: usize) -> FragmentPosition {
         match self.role {
-            MatrixRole::A => self.operand(row, col, self.halves()),
-            MatrixRole::B => self.operand(col, row, 1),
-            MatrixRole::C | MatrixRole::D => self.sum(row, col),
+            MatrixRole::A => self.operand_position(row, col, self.n_row_groups()),
+            MatrixRole::B => self.operand_position(col, row, 1),
+            MatrixRole::C | MatrixRole::D => self.accumulator_position(row, col),
         }
     }
 
     /// The place in an operand whose lines of `k` elements go to four lanes each.
-    fn operand(self, line: usize, k: usize, halves: usize) -> FragmentPosition {
+    fn operand_position(self, line: usize, k: usize, halves: usize) -> FragmentPosition {
         let per = self.per_register();
         let units = self.shape.k as usize / (4 * per);
         let (unit, within) = (k / (4 * per), k % (4 * per));
@@ -79,8 +79,8 @@ impl Fragment {
         }
     }
 
-    fn sum(self, row: usize, col: usize) -> FragmentPosition {
-        let halves = self.halves();
+    fn accumulator_position(self, row: usize, col: usize) -> FragmentPosition {
+        let halves = self.n_row_groups();
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let unit = (tile * (self.shape.n as usize / 8) + col / 8) * halves + half;
         let lane = row % 8 * 4 + col % 8 / 2;
@@ -92,7 +92,7 @@ impl Fragment {
 }
 
 /// The other layout.
-pub fn other(layout: MatrixLayout) -> MatrixLayout {
+pub fn transposed_layout(layout: MatrixLayout) -> MatrixLayout {
     match layout {
         MatrixLayout::Row => MatrixLayout::Col,
         MatrixLayout::Col => MatrixLayout::Row,

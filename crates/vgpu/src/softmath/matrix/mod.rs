@@ -2,11 +2,11 @@
 //!
 //! A register of all lanes is a *plane*: 32 words, lane after lane (64 words, low half first, for
 //! registers of 64 bits). [`layout`] says where the elements of a fragment lie in its planes,
-//! [`exact`] what a product of floats is, [`vector`] computes the same quickly.
+//! [`exact`] what a product of floats is, [`fast_float`] computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
 //! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
-//! [`exact::dot`]).
+//! [`exact::exact_dot`]).
 
 pub mod exact;
 mod fast_float;
@@ -21,12 +21,12 @@ use rtcg_ptx::ast::{MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType
 use std::sync::Mutex;
 
 /// Words of a plane of 32-bit registers.
-pub const PLANE: usize = 32;
+pub const PLANE_WORDS: usize = 32;
 
 /// The planes of one product.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub struct Planes<'a> {
+pub struct RegisterPlanes<'a> {
     pub a: &'a [u32],
     pub b: &'a [u32],
     pub c: &'a [u32],
@@ -39,50 +39,52 @@ pub struct Planes<'a> {
 /// read from its first registers.
 pub fn plane_words(form: &MatrixProduct, role: MatrixRole) -> usize {
     let registers = if form.is_by_quad_pairs() || form.sparse.is_some() {
-        form.registers(role)
+        form.registers_per_lane(role)
     } else {
-        Fragment::of(form, role).registers()
+        Fragment::of_role(form, role).registers_per_lane()
     };
-    registers * PLANE * (form.element(role).register_bits() / 32) as usize
+    registers * PLANE_WORDS * (form.element_type(role).register_bits() / 32) as usize
 }
 
 /// Computes `d = a * b + c`.
-pub fn product(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    compute(form, planes, true);
+pub fn matrix_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    compute_product(form, planes, true);
 }
 
-/// The same as [`product`], floats one by one as [`exact`] defines it.
-pub fn product_reference(form: &MatrixProduct, planes: &mut Planes<'_>) {
-    compute(form, planes, false);
+/// The same as [`matrix_product`], floats one by one as [`exact`] defines it.
+pub fn product_reference(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+    compute_product(form, planes, false);
 }
 
-fn compute(form: &MatrixProduct, planes: &mut Planes<'_>, quickly: bool) {
+fn compute_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
     if form.is_by_quad_pairs() {
-        return quad_pairs(form, planes);
+        return multiply_by_quad_pairs(form, planes);
     }
     match form.a {
-        MatrixType::F64 => integer_and_f64::doubles(form, planes),
-        MatrixType::B1 => bits(form, planes),
-        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => integer_and_f64::integers(form, planes),
-        _ => fast_float::floats(form, planes, quickly),
+        MatrixType::F64 => integer_and_f64::multiply_doubles(form, planes),
+        MatrixType::B1 => multiply_bits(form, planes),
+        MatrixType::S8 | MatrixType::U8 | MatrixType::S4 | MatrixType::U4 => {
+            integer_and_f64::multiply_integers(form, planes)
+        }
+        _ => fast_float::multiply_floats(form, planes, quickly),
     }
 }
 
-/// [`product`] for compiled code: the planes of `a`, `b`, `c`, metadata and `d` one after the other.
+/// [`matrix_product`] for compiled code: the planes of `a`, `b`, `c`, metadata and `d` one after the other.
 ///
 /// # Safety
-/// `form` comes from [`intern`], and `frame` has the words that it needs.
+/// `form` comes from [`intern_form`], and `frame` has the words that it needs.
 #[allow(unsafe_code)]
 #[inline(never)]
 pub unsafe extern "C" fn product_of_frame(form: *const MatrixProduct, frame: *mut u32) {
     // SAFETY: by contract.
     let (form, rest) = unsafe { (&*form, std::slice::from_raw_parts_mut(frame, frame_words(&*form))) };
-    product(form, &mut Planes::split(form, rest));
+    matrix_product(form, &mut RegisterPlanes::from_frame(form, rest));
 }
 
-impl<'a> Planes<'a> {
+impl<'a> RegisterPlanes<'a> {
     /// The planes of a frame.
-    pub fn split(form: &MatrixProduct, mut rest: &'a mut [u32]) -> Planes<'a> {
+    pub fn from_frame(form: &MatrixProduct, mut rest: &'a mut [u32]) -> RegisterPlanes<'a> {
         let mut take = |n: usize| {
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(n);
             rest = tail;
@@ -91,21 +93,21 @@ impl<'a> Planes<'a> {
         let a = take(plane_words(form, MatrixRole::A));
         let b = take(plane_words(form, MatrixRole::B));
         let c = take(plane_words(form, MatrixRole::C));
-        let metadata = take(if form.sparse.is_some() { PLANE } else { 0 });
+        let metadata = take(if form.sparse.is_some() { PLANE_WORDS } else { 0 });
         let d = take(plane_words(form, MatrixRole::D));
-        Planes { a, b, c, metadata, d }
+        RegisterPlanes { a, b, c, metadata, d }
     }
 }
 
 /// Words of the frame of [`product_of_frame`].
 pub fn frame_words(form: &MatrixProduct) -> usize {
     let roles = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
-    let metadata = if form.sparse.is_some() { PLANE } else { 0 };
+    let metadata = if form.sparse.is_some() { PLANE_WORDS } else { 0 };
     roles.iter().map(|&r| plane_words(form, r)).sum::<usize>() + metadata
 }
 
 /// A form that lives for ever, for compiled code to point to. There are some hundreds at most.
-pub fn intern<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: T) -> &'static T {
+pub fn intern_form<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: T) -> &'static T {
     let mut pool = pool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = pool.iter().find(|known| ***known == form) {
         return known;
@@ -116,102 +118,102 @@ pub fn intern<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: 
 }
 
 /// `a` (rows of `k` elements), `b` (rows of `n`), and `c`, then `d` (rows of `n`): a word per element.
-struct Matrices<const CAP: usize> {
+struct UnpackedMatrices<const CAP: usize> {
     a: [u32; CAP],
     b: [u32; CAP],
     c: [u32; CAP],
 }
 
-impl<const CAP: usize> Matrices<CAP> {
+impl<const CAP: usize> UnpackedMatrices<CAP> {
     #[inline(always)]
-    fn unpack(form: &MatrixProduct, planes: &Planes<'_>) -> Self {
-        let mut all = Matrices { a: [0; CAP], b: [0; CAP], c: [0; CAP] };
-        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Fragment::of(form, role));
+    fn unpack_planes(form: &MatrixProduct, planes: &RegisterPlanes<'_>) -> Self {
+        let mut all = UnpackedMatrices { a: [0; CAP], b: [0; CAP], c: [0; CAP] };
+        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Fragment::of_role(form, role));
         match form.sparse {
-            None => pack::rows(planes.a, a, form.shape.k as usize, &mut all.a),
+            None => pack::unpack_rows_of_a(planes.a, a, form.shape.k as usize, &mut all.a),
             Some(sparse) => pack::sparse_rows(form, sparse, planes, &mut all.a),
         }
-        pack::columns(planes.b, b, form.shape.n as usize, &mut all.b);
+        pack::unpack_rows_of_b(planes.b, b, form.shape.n as usize, &mut all.b);
         pack::sum_rows(planes.c, c, &mut all.c);
         all
     }
 
     #[inline(always)]
-    fn pack(&self, form: &MatrixProduct, planes: &mut Planes<'_>) {
-        pack::sum_planes(&self.c, Fragment::of(form, MatrixRole::D), planes.d);
+    fn pack_results(&self, form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+        pack::sum_planes(&self.c, Fragment::of_role(form, MatrixRole::D), planes.d);
     }
 }
 
 /// Whether the matrices of a product have at most `cap` elements.
-fn fits(form: &MatrixProduct, cap: u32) -> bool {
+fn matrices_fit(form: &MatrixProduct, cap: u32) -> bool {
     let MatrixShape { m, n, k } = form.shape;
     m * k <= cap && k * n <= cap && m * n <= cap
 }
 
 /// Values of `k` that one step of the tensor core adds up.
-fn step(form: &MatrixProduct) -> usize {
+fn k_per_step(form: &MatrixProduct) -> usize {
     let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
-fn exact_floats<const CAP: usize>(form: &MatrixProduct, all: &mut Matrices<CAP>) {
+fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
-    let per_step = step(form);
+    let per_step = k_per_step(form);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let mut bits = u64::from(all.c[i * n + j]);
-        let mut sum = exact::Number::of(form.c, bits);
+        let mut sum = exact::ExactNumber::from_bits(form.c, bits);
         for first in (0..k).step_by(per_step) {
             let terms = (first..(first + per_step).min(k)).map(|l| {
                 let (x, y) = (all.a[i * k + l], all.b[l * n + j]);
-                (exact::Number::of(form.a, x.into()), exact::Number::of(form.b, y.into()))
+                (exact::ExactNumber::from_bits(form.a, x.into()), exact::ExactNumber::from_bits(form.b, y.into()))
             });
-            bits = exact::dot(terms, sum, form.d);
-            sum = exact::Number::of(form.d, bits);
+            bits = exact::exact_dot(terms, sum, form.d);
+            sum = exact::ExactNumber::from_bits(form.d, bits);
         }
         all.c[i * n + j] = bits as u32;
     }
 }
 
 /// `mma.m8n8k4` of halves: four products, each by eight lanes.
-fn quad_pairs(form: &MatrixProduct, planes: &mut Planes<'_>) {
+fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
     let half = |planes: &[u32], at: layout::FragmentPosition| {
-        u64::from(planes[at.register * PLANE + at.lane] >> at.bit & 0xffff)
+        u64::from(planes[at.register * PLANE_WORDS + at.lane] >> at.bit & 0xffff)
     };
     for quad in 0..4 {
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
             let spot = layout::quad_sum(form.c, quad, i, j);
             let c = match form.c {
                 MatrixType::F16 => half(planes.c, spot),
-                _ => planes.c[spot.register * PLANE + spot.lane].into(),
+                _ => planes.c[spot.register * PLANE_WORDS + spot.lane].into(),
             };
             let terms = (0..4).map(|l| {
                 let x = half(planes.a, layout::quad_operand(form.a_layout, quad, i, l));
                 // `b` is held like the transposed `a`.
-                let y = half(planes.b, layout::quad_operand(layout::other(form.b_layout), quad, j, l));
-                (exact::Number::of(MatrixType::F16, x), exact::Number::of(MatrixType::F16, y))
+                let y = half(planes.b, layout::quad_operand(layout::transposed_layout(form.b_layout), quad, j, l));
+                (exact::ExactNumber::from_bits(MatrixType::F16, x), exact::ExactNumber::from_bits(MatrixType::F16, y))
             });
-            let d = exact::dot(terms, exact::Number::of(form.c, c), form.d) as u32;
+            let d = exact::exact_dot(terms, exact::ExactNumber::from_bits(form.c, c), form.d) as u32;
             let at = layout::quad_sum(form.d, quad, i, j);
-            let word = &mut planes.d[at.register * PLANE + at.lane];
+            let word = &mut planes.d[at.register * PLANE_WORDS + at.lane];
             *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
         }
     }
 }
 
-fn bits(form: &MatrixProduct, planes: &mut Planes<'_>) {
+fn multiply_bits(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
     let (m, n, words) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize / 32);
-    let [fa, fb] = [MatrixRole::A, MatrixRole::B].map(|role| Fragment::of(form, role));
+    let [fa, fb] = [MatrixRole::A, MatrixRole::B].map(|role| Fragment::of_role(form, role));
     let mut sums = [0; 128];
-    pack::sum_rows(planes.c, Fragment::of(form, MatrixRole::C), &mut sums);
+    pack::sum_rows(planes.c, Fragment::of_role(form, MatrixRole::C), &mut sums);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         for w in 0..words {
-            let (x, y) = (fa.spot(i, w * 32), fb.spot(w * 32, j));
-            let (x, y) = (planes.a[x.register * PLANE + x.lane], planes.b[y.register * PLANE + y.lane]);
+            let (x, y) = (fa.element_position(i, w * 32), fb.element_position(w * 32, j));
+            let (x, y) = (planes.a[x.register * PLANE_WORDS + x.lane], planes.b[y.register * PLANE_WORDS + y.lane]);
             let both = if form.op == MatrixOp::XorPopc { x ^ y } else { x & y };
             sums[i * n + j] = u32::wrapping_add(sums[i * n + j], both.count_ones());
         }
     }
-    pack::sum_planes(&sums, Fragment::of(form, MatrixRole::D), planes.d);
+    pack::sum_planes(&sums, Fragment::of_role(form, MatrixRole::D), planes.d);
 }
 
 /// Whether the processor has AVX-512 with doublewords and all lengths.

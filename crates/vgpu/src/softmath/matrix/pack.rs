@@ -1,26 +1,26 @@
 //! Between planes and matrices in rows: one word per element, its bits zero-extended.
 
 use super::layout::Fragment;
-use super::{PLANE, Planes};
+use super::{PLANE_WORDS, RegisterPlanes};
 use rtcg_ptx::ast::{MatrixProduct, MatrixRole, MatrixShape, MatrixType, Sparsity};
 
 /// The rows of `a`, of `k` elements each.
 #[inline(always)]
-pub(super) fn rows(planes: &[u32], f: Fragment, k: usize, out: &mut [u32]) {
-    let (per, halves) = (f.per_register(), f.halves());
+pub(super) fn unpack_rows_of_a(planes: &[u32], f: Fragment, k: usize, out: &mut [u32]) {
+    let (per, halves) = (f.per_register(), f.n_row_groups());
     let units = f.shape.k as usize / (4 * per);
-    for (r, plane) in planes.chunks_exact(PLANE).take(f.registers()).enumerate() {
+    for (r, plane) in planes.chunks_exact(PLANE_WORDS).take(f.registers_per_lane()).enumerate() {
         let (tile, unit, half) = (r / halves / units, r / halves % units, r % halves);
         for (g, words) in plane.chunks_exact(4).enumerate() {
             let row = (tile * halves + half) * 8 + g;
-            split(f.ty.bits(), words, &mut out[row * k + unit * 4 * per..][..4 * per]);
+            split_elements(f.ty.bits(), words, &mut out[row * k + unit * 4 * per..][..4 * per]);
         }
     }
 }
 
 /// The elements of words.
 #[inline(always)]
-fn split(bits: u32, words: &[u32], out: &mut [u32]) {
+fn split_elements(bits: u32, words: &[u32], out: &mut [u32]) {
     match bits {
         32 => out.copy_from_slice(words),
         16 => split_by::<2>(words, out),
@@ -41,7 +41,7 @@ fn split_by<const PER: usize>(words: &[u32], out: &mut [u32]) {
 
 /// The rows of `b`, of `n` elements each.
 #[inline(always)]
-pub(super) fn columns(planes: &[u32], f: Fragment, n: usize, out: &mut [u32]) {
+pub(super) fn unpack_rows_of_b(planes: &[u32], f: Fragment, n: usize, out: &mut [u32]) {
     match f.ty.bits() {
         32 => columns_by::<1>(planes, f, n, out),
         16 => columns_by::<2>(planes, f, n, out),
@@ -54,7 +54,7 @@ pub(super) fn columns(planes: &[u32], f: Fragment, n: usize, out: &mut [u32]) {
 fn columns_by<const PER: usize>(planes: &[u32], f: Fragment, n: usize, out: &mut [u32]) {
     let (bits, units) = (32 / PER as u32, f.shape.k as usize / (4 * PER));
     let mask = u32::MAX >> (32 - bits);
-    for (r, plane) in planes.chunks_exact(PLANE).take(f.registers()).enumerate() {
+    for (r, plane) in planes.chunks_exact(PLANE_WORDS).take(f.registers_per_lane()).enumerate() {
         let (block, unit) = (r / units, r % units);
         for t in 0..4 {
             for i in 0..PER {
@@ -71,7 +71,7 @@ fn columns_by<const PER: usize>(planes: &[u32], f: Fragment, n: usize, out: &mut
 /// The rows of a sum.
 #[inline(always)]
 pub(super) fn sum_rows(planes: &[u32], f: Fragment, out: &mut [u32]) {
-    let ((rows, n), halves) = (f.size(), f.halves());
+    let ((rows, n), halves) = (f.matrix_extent(), f.n_row_groups());
     let two = f.per_register() == 2;
     for unit in 0..rows * n / 64 {
         let (first, plane) = unit_place(unit, halves, n, planes.len() / (rows * n / 64));
@@ -82,7 +82,7 @@ pub(super) fn sum_rows(planes: &[u32], f: Fragment, out: &mut [u32]) {
                 if two {
                     (pair[0], pair[1]) = (word & 0xffff, word >> 16);
                 } else {
-                    (pair[0], pair[1]) = (word, planes[plane + PLANE + g * 4 + t]);
+                    (pair[0], pair[1]) = (word, planes[plane + PLANE_WORDS + g * 4 + t]);
                 }
             }
         }
@@ -92,7 +92,7 @@ pub(super) fn sum_rows(planes: &[u32], f: Fragment, out: &mut [u32]) {
 /// The planes of a sum.
 #[inline(always)]
 pub(super) fn sum_planes(sums: &[u32], f: Fragment, planes: &mut [u32]) {
-    let ((rows, n), halves) = (f.size(), f.halves());
+    let ((rows, n), halves) = (f.matrix_extent(), f.n_row_groups());
     let two = f.per_register() == 2;
     for unit in 0..rows * n / 64 {
         let (first, plane) = unit_place(unit, halves, n, planes.len() / (rows * n / 64));
@@ -103,7 +103,7 @@ pub(super) fn sum_planes(sums: &[u32], f: Fragment, planes: &mut [u32]) {
                     planes[plane + g * 4 + t] = pair[0] | pair[1] << 16;
                 } else {
                     planes[plane + g * 4 + t] = pair[0];
-                    planes[plane + PLANE + g * 4 + t] = pair[1];
+                    planes[plane + PLANE_WORDS + g * 4 + t] = pair[1];
                 }
             }
         }
@@ -122,12 +122,12 @@ fn unit_place(unit: usize, halves: usize, n: usize, words: usize) -> (usize, usi
 ///
 /// Each four bits of metadata tell which two of four elements are there (of eight, pairs of them,
 /// for 4-bit integers), or which one of two (`.tf32`).
-pub(super) fn sparse_rows(form: &MatrixProduct, sparse: Sparsity, planes: &Planes<'_>, out: &mut [u32]) {
+pub(super) fn sparse_rows(form: &MatrixProduct, sparse: Sparsity, planes: &RegisterPlanes<'_>, out: &mut [u32]) {
     let k = form.shape.k as usize;
     let stored = MatrixShape { k: form.shape.k / 2, ..form.shape };
     let f = Fragment { role: MatrixRole::A, shape: stored, ty: form.a };
     let mut kept = [0; 16 * 64];
-    rows(planes.a, f, k / 2, &mut kept);
+    unpack_rows_of_a(planes.a, f, k / 2, &mut kept);
     let chunk = match form.a {
         MatrixType::TF32 => 2,
         MatrixType::S4 | MatrixType::U4 => 8,
@@ -135,7 +135,7 @@ pub(super) fn sparse_rows(form: &MatrixProduct, sparse: Sparsity, planes: &Plane
     };
     for row in 0..16 {
         for c in 0..k / chunk {
-            let nibble = metadata(form, sparse, planes.metadata, row, c);
+            let nibble = sparsity_metadata(form, sparse, planes.metadata, row, c);
             let from = &kept[row * k / 2 + c * chunk / 2..][..chunk / 2];
             let to = &mut out[row * k + c * chunk..][..chunk];
             for (i, &x) in from.iter().enumerate() {
@@ -152,7 +152,7 @@ pub(super) fn sparse_rows(form: &MatrixProduct, sparse: Sparsity, planes: &Plane
 
 /// The four bits of a row that concern its chunk `c`. Words of one lane hold 16 bits of each of two
 /// rows where elements have 16 bits and more, else 32 bits of one.
-fn metadata(form: &MatrixProduct, sparse: Sparsity, plane: &[u32], row: usize, c: usize) -> usize {
+fn sparsity_metadata(form: &MatrixProduct, sparse: Sparsity, plane: &[u32], row: usize, c: usize) -> usize {
     let (group, upper, selector) = (row % 8 * 4, row / 8, sparse.selector as usize);
     let (lane, bit) = if form.a.bits() >= 16 {
         let double = form.shape.k as usize * form.a.bits() as usize == 512;

@@ -7,38 +7,38 @@ use super::exact::FRACTION_BITS;
 ///
 /// # Safety
 /// The functions may only be called where the processor has the instruction set; the pointers of
-/// loads and stores are good for [`SimdVector::N`] elements.
+/// loads and stores are good for [`SimdVector::WIDTH`] elements.
 pub(super) unsafe trait SimdVector {
-    const N: usize;
-    type F: Copy;
-    type I: Copy;
-    unsafe fn load_f(at: *const f32) -> Self::F;
-    unsafe fn load_i(at: *const i32) -> Self::I;
-    unsafe fn store_f(at: *mut f32, v: Self::F);
-    unsafe fn splat_f(v: f32) -> Self::F;
-    unsafe fn splat_i(v: i32) -> Self::I;
-    unsafe fn mul(a: Self::F, b: Self::F) -> Self::F;
-    unsafe fn add(a: Self::I, b: Self::I) -> Self::I;
-    unsafe fn max(a: Self::I, b: Self::I) -> Self::I;
+    const WIDTH: usize;
+    type Floats: Copy;
+    type Ints: Copy;
+    unsafe fn load_f(at: *const f32) -> Self::Floats;
+    unsafe fn load_i(at: *const i32) -> Self::Ints;
+    unsafe fn store_f(at: *mut f32, v: Self::Floats);
+    unsafe fn splat_f(v: f32) -> Self::Floats;
+    unsafe fn splat_i(v: i32) -> Self::Ints;
+    unsafe fn mul_float(a: Self::Floats, b: Self::Floats) -> Self::Floats;
+    unsafe fn add_int(a: Self::Ints, b: Self::Ints) -> Self::Ints;
+    unsafe fn max_int(a: Self::Ints, b: Self::Ints) -> Self::Ints;
     /// To an integer, towards zero.
-    unsafe fn to_int_truncating(v: Self::F) -> Self::I;
+    unsafe fn to_int_truncating(v: Self::Floats) -> Self::Ints;
     /// `2^(25 - top)`
-    unsafe fn scale(top: Self::I) -> Self::F;
+    unsafe fn scale_of_exponent(top: Self::Ints) -> Self::Floats;
     /// `(a + b) * 2^(top - 25)` cut towards zero or rounded to odd; a sum of 0 gives +0.
-    unsafe fn finish(a: Self::I, b: Self::I, top: Self::I, odd: bool) -> Self::F;
+    unsafe fn finish_sum(a: Self::Ints, b: Self::Ints, top: Self::Ints, odd: bool) -> Self::Floats;
 }
 
 /// Bits of a double's fraction that single precision does not have.
 const BEYOND_SINGLE: u64 = (1 << 29) - 1;
 
 /// Any processor.
-pub(super) struct Portable;
+pub(super) struct PortableVector;
 
 // SAFETY: needs nothing of the processor.
-unsafe impl SimdVector for Portable {
-    const N: usize = 8;
-    type F = [f32; 8];
-    type I = [i32; 8];
+unsafe impl SimdVector for PortableVector {
+    const WIDTH: usize = 8;
+    type Floats = [f32; 8];
+    type Ints = [i32; 8];
     #[inline(always)]
     unsafe fn load_f(at: *const f32) -> [f32; 8] {
         // SAFETY: by contract.
@@ -63,15 +63,15 @@ unsafe impl SimdVector for Portable {
         [v; 8]
     }
     #[inline(always)]
-    unsafe fn mul(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
+    unsafe fn mul_float(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
         std::array::from_fn(|i| a[i] * b[i])
     }
     #[inline(always)]
-    unsafe fn add(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
+    unsafe fn add_int(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
         std::array::from_fn(|i| a[i].wrapping_add(b[i]))
     }
     #[inline(always)]
-    unsafe fn max(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
+    unsafe fn max_int(a: [i32; 8], b: [i32; 8]) -> [i32; 8] {
         std::array::from_fn(|i| a[i].max(b[i]))
     }
     #[inline(always)]
@@ -79,11 +79,11 @@ unsafe impl SimdVector for Portable {
         v.map(|x| x as i32)
     }
     #[inline(always)]
-    unsafe fn scale(top: [i32; 8]) -> [f32; 8] {
+    unsafe fn scale_of_exponent(top: [i32; 8]) -> [f32; 8] {
         top.map(|t| f32::from_bits(((FRACTION_BITS + 127 - t) << 23) as u32))
     }
     #[inline(always)]
-    unsafe fn finish(a: [i32; 8], b: [i32; 8], top: [i32; 8], odd: bool) -> [f32; 8] {
+    unsafe fn finish_sum(a: [i32; 8], b: [i32; 8], top: [i32; 8], odd: bool) -> [f32; 8] {
         std::array::from_fn(|i| {
             let bits = (f64::from(a[i]) + f64::from(b[i])).to_bits();
             let sticky = if odd && bits & BEYOND_SINGLE != 0 { BEYOND_SINGLE + 1 } else { 0 };
@@ -99,10 +99,10 @@ pub(super) mod x86 {
     use super::{BEYOND_SINGLE, FRACTION_BITS, SimdVector};
     use std::arch::x86_64::*;
 
-    pub(in super::super) struct Avx2;
+    pub(in super::super) struct Avx2Vector;
 
-    impl Avx2 {
-        /// [`SimdVector::finish`] for half the lanes.
+    impl Avx2Vector {
+        /// [`SimdVector::finish_sum`] for half the lanes.
         ///
         /// # Safety
         /// As there.
@@ -126,10 +126,10 @@ pub(super) mod x86 {
     }
 
     // SAFETY: every function needs AVX2 only.
-    unsafe impl SimdVector for Avx2 {
-        const N: usize = 8;
-        type F = __m256;
-        type I = __m256i;
+    unsafe impl SimdVector for Avx2Vector {
+        const WIDTH: usize = 8;
+        type Floats = __m256;
+        type Ints = __m256i;
         #[inline(always)]
         unsafe fn load_f(at: *const f32) -> __m256 {
             // SAFETY: by contract.
@@ -156,17 +156,17 @@ pub(super) mod x86 {
             unsafe { _mm256_set1_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn mul(a: __m256, b: __m256) -> __m256 {
+        unsafe fn mul_float(a: __m256, b: __m256) -> __m256 {
             // SAFETY: by contract.
             unsafe { _mm256_mul_ps(a, b) }
         }
         #[inline(always)]
-        unsafe fn add(a: __m256i, b: __m256i) -> __m256i {
+        unsafe fn add_int(a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: by contract.
             unsafe { _mm256_add_epi32(a, b) }
         }
         #[inline(always)]
-        unsafe fn max(a: __m256i, b: __m256i) -> __m256i {
+        unsafe fn max_int(a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: by contract.
             unsafe { _mm256_max_epi32(a, b) }
         }
@@ -176,7 +176,7 @@ pub(super) mod x86 {
             unsafe { _mm256_cvttps_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn scale(top: __m256i) -> __m256 {
+        unsafe fn scale_of_exponent(top: __m256i) -> __m256 {
             // SAFETY: by contract.
             unsafe {
                 let e = _mm256_sub_epi32(_mm256_set1_epi32(FRACTION_BITS + 127), top);
@@ -184,7 +184,7 @@ pub(super) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn finish(a: __m256i, b: __m256i, top: __m256i, odd: bool) -> __m256 {
+        unsafe fn finish_sum(a: __m256i, b: __m256i, top: __m256i, odd: bool) -> __m256 {
             // SAFETY: by contract.
             unsafe {
                 let low = Self::finish_half(
@@ -204,10 +204,10 @@ pub(super) mod x86 {
         }
     }
 
-    pub(in super::super) struct Avx512;
+    pub(in super::super) struct Avx512Vector;
 
-    impl Avx512 {
-        /// [`SimdVector::finish`] for half the lanes.
+    impl Avx512Vector {
+        /// [`SimdVector::finish_sum`] for half the lanes.
         ///
         /// # Safety
         /// As there.
@@ -231,10 +231,10 @@ pub(super) mod x86 {
     }
 
     // SAFETY: every function needs AVX-512 F and DQ only.
-    unsafe impl SimdVector for Avx512 {
-        const N: usize = 16;
-        type F = __m512;
-        type I = __m512i;
+    unsafe impl SimdVector for Avx512Vector {
+        const WIDTH: usize = 16;
+        type Floats = __m512;
+        type Ints = __m512i;
         #[inline(always)]
         unsafe fn load_f(at: *const f32) -> __m512 {
             // SAFETY: by contract.
@@ -261,17 +261,17 @@ pub(super) mod x86 {
             unsafe { _mm512_set1_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn mul(a: __m512, b: __m512) -> __m512 {
+        unsafe fn mul_float(a: __m512, b: __m512) -> __m512 {
             // SAFETY: by contract.
             unsafe { _mm512_mul_ps(a, b) }
         }
         #[inline(always)]
-        unsafe fn add(a: __m512i, b: __m512i) -> __m512i {
+        unsafe fn add_int(a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: by contract.
             unsafe { _mm512_add_epi32(a, b) }
         }
         #[inline(always)]
-        unsafe fn max(a: __m512i, b: __m512i) -> __m512i {
+        unsafe fn max_int(a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: by contract.
             unsafe { _mm512_max_epi32(a, b) }
         }
@@ -281,7 +281,7 @@ pub(super) mod x86 {
             unsafe { _mm512_cvttps_epi32(v) }
         }
         #[inline(always)]
-        unsafe fn scale(top: __m512i) -> __m512 {
+        unsafe fn scale_of_exponent(top: __m512i) -> __m512 {
             // SAFETY: by contract.
             unsafe {
                 let e = _mm512_sub_epi32(_mm512_set1_epi32(FRACTION_BITS + 127), top);
@@ -289,7 +289,7 @@ pub(super) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn finish(a: __m512i, b: __m512i, top: __m512i, odd: bool) -> __m512 {
+        unsafe fn finish_sum(a: __m512i, b: __m512i, top: __m512i, odd: bool) -> __m512 {
             // SAFETY: by contract.
             unsafe {
                 let low = Self::finish_half(

@@ -1,6 +1,6 @@
 //! Fragments to and from memory.
 
-use super::PLANE;
+use super::PLANE_WORDS;
 use super::layout::Fragment;
 use rtcg_ptx::ast::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
 
@@ -23,14 +23,14 @@ impl InMemory {
         stride: Option<u64>,
     ) -> InMemory {
         let fragment = Fragment { role, shape, ty };
-        let (rows, cols) = fragment.size();
+        let (rows, cols) = fragment.matrix_extent();
         let dense = if layout == MatrixLayout::Row { cols } else { rows };
         InMemory { fragment, layout, stride: stride.unwrap_or(dense as u64) }
     }
 
     /// Lines in memory, and elements of each.
-    fn lines(&self) -> (usize, usize) {
-        let (rows, cols) = self.fragment.size();
+    fn line_count_and_length(&self) -> (usize, usize) {
+        let (rows, cols) = self.fragment.matrix_extent();
         if self.layout == MatrixLayout::Row { (rows, cols) } else { (cols, rows) }
     }
 
@@ -39,8 +39,8 @@ impl InMemory {
     }
 
     /// Bytes from the first to the end of the last element.
-    pub fn bytes(&self) -> u64 {
-        let (lines, length) = self.lines();
+    pub fn span_bytes(&self) -> u64 {
+        let (lines, length) = self.line_count_and_length();
         let last = length as u64 * u64::from(self.fragment.ty.bits()) / 8;
         self.line_bytes().saturating_mul(lines as u64 - 1).saturating_add(last)
     }
@@ -50,8 +50,8 @@ impl InMemory {
     #[inline(always)]
     fn for_each_run(&self, mut each: impl FnMut(usize, ContiguousRun)) {
         let f = self.fragment;
-        let (rows, cols) = f.size();
-        let (line, bits, halves) = (self.line_bytes() as usize, f.ty.bits() as usize, f.halves());
+        let (rows, cols) = f.matrix_extent();
+        let (line, bits, halves) = (self.line_bytes() as usize, f.ty.bits() as usize, f.n_row_groups());
         let by_row = self.layout == MatrixLayout::Row;
         let offset = |row: usize, col: usize| {
             let (l, i) = if by_row { (row, col) } else { (col, row) };
@@ -63,14 +63,14 @@ impl InMemory {
             let (along, halves) = if f.role == MatrixRole::A { (by_row, halves) } else { (!by_row, 1) };
             let units = f.shape.k as usize / (4 * per);
             let at = |line: usize, k: usize| if f.role == MatrixRole::A { offset(line, k) } else { offset(k, line) };
-            for r in 0..f.registers() {
+            for r in 0..f.registers_per_lane() {
                 let (line, k) = ((r / halves / units * halves + r % halves) * 8, r / halves % units * 4 * per);
                 for g in 0..if along { 8 } else { 0 } {
-                    each(at(line + g, k), ContiguousRun::Whole { lane: r * PLANE + g * 4 });
+                    each(at(line + g, k), ContiguousRun::Whole { lane: r * PLANE_WORDS + g * 4 });
                 }
                 for i in 0..if along { 0 } else { 4 * per } {
                     let bit = (i % per * bits) as u32;
-                    each(at(line, k + i), ContiguousRun::Spread { lane: r * PLANE + i / per, bit });
+                    each(at(line, k + i), ContiguousRun::Spread { lane: r * PLANE_WORDS + i / per, bit });
                 }
             }
             return;
@@ -81,14 +81,16 @@ impl InMemory {
             let col = block % (cols / 8) * 8;
             for i in 0..8 {
                 match (by_row, per) {
-                    (true, 2) => each(offset(row + i, col), ContiguousRun::Whole { lane: unit * PLANE + i * 4 }),
-                    (true, _) => each(offset(row + i, col), ContiguousRun::Pairs { lane: unit * 2 * PLANE + i * 4 }),
+                    (true, 2) => each(offset(row + i, col), ContiguousRun::Whole { lane: unit * PLANE_WORDS + i * 4 }),
+                    (true, _) => {
+                        each(offset(row + i, col), ContiguousRun::Pairs { lane: unit * 2 * PLANE_WORDS + i * 4 })
+                    }
                     (false, 2) => {
                         let bit = i as u32 % 2 * 16;
-                        each(offset(row, col + i), ContiguousRun::Spread { lane: unit * PLANE + i / 2, bit });
+                        each(offset(row, col + i), ContiguousRun::Spread { lane: unit * PLANE_WORDS + i / 2, bit });
                     }
                     (false, _) => {
-                        let lane = (unit * 2 + i % 2) * PLANE + i / 2;
+                        let lane = (unit * 2 + i % 2) * PLANE_WORDS + i / 2;
                         each(offset(row, col + i), ContiguousRun::Spread { lane, bit: 0 });
                     }
                 }
@@ -108,9 +110,9 @@ impl InMemory {
     /// Reads a fragment.
     ///
     /// # Safety
-    /// All of [`InMemory::bytes`] from `from` may be read, or faults.
+    /// All of [`InMemory::span_bytes`] from `from` may be read, or faults.
     #[allow(unsafe_code)]
-    pub unsafe fn load(&self, from: *const u8, planes: &mut [u32]) {
+    pub unsafe fn load_fragment(&self, from: *const u8, planes: &mut [u32]) {
         // SAFETY: by contract; a run lies in the matrix. Planes of doubles are aligned.
         unsafe {
             match self.fragment.ty.bits() {
@@ -129,9 +131,9 @@ impl InMemory {
     /// Writes a fragment of a sum.
     ///
     /// # Safety
-    /// All of [`InMemory::bytes`] from `to` may be written, or faults.
+    /// All of [`InMemory::span_bytes`] from `to` may be written, or faults.
     #[allow(unsafe_code)]
-    pub unsafe fn store(&self, to: *mut u8, planes: &mut [u32]) {
+    pub unsafe fn store_fragment(&self, to: *mut u8, planes: &mut [u32]) {
         // SAFETY: by contract; a run lies in the matrix.
         unsafe {
             match self.fragment.ty.bits() {
@@ -159,17 +161,17 @@ enum ContiguousRun {
 }
 
 /// An element in memory, and a register.
-trait Word: Copy {
-    fn widen(self) -> u64;
-    fn cut(v: u64) -> Self;
+trait MemoryWord: Copy {
+    fn widen_to_u64(self) -> u64;
+    fn truncate_from_u64(v: u64) -> Self;
 }
 
 macro_rules! word {
-    ($($ty:ty)*) => { $(impl Word for $ty {
-        fn widen(self) -> u64 {
+    ($($ty:ty)*) => { $(impl MemoryWord for $ty {
+        fn widen_to_u64(self) -> u64 {
             self as u64
         }
-        fn cut(v: u64) -> Self {
+        fn truncate_from_u64(v: u64) -> Self {
             v as $ty
         }
     })* };
@@ -180,7 +182,7 @@ word!(u8 u16 u32 u64);
 /// What the run covers may be read.
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: ContiguousRun, planes: &mut [R]) {
+unsafe fn load_run<E: MemoryWord, R: MemoryWord>(from: *const u8, run: ContiguousRun, planes: &mut [R]) {
     // SAFETY: by contract.
     unsafe {
         match run {
@@ -193,16 +195,16 @@ unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: ContiguousRun, planes
                 let planes = &mut planes[lane..][..29];
                 for (g, e) in elements.into_iter().enumerate() {
                     // The first of a register's elements comes first and clears the others.
-                    let low = if bit == 0 { 0 } else { planes[g * 4].widen() };
-                    planes[g * 4] = R::cut(low | e.widen() << bit);
+                    let low = if bit == 0 { 0 } else { planes[g * 4].widen_to_u64() };
+                    planes[g * 4] = R::truncate_from_u64(low | e.widen_to_u64() << bit);
                 }
             }
             ContiguousRun::Pairs { lane } => {
                 let elements = from.cast::<[E; 8]>().read_unaligned();
-                let planes = &mut planes[lane..][..PLANE + 4];
+                let planes = &mut planes[lane..][..PLANE_WORDS + 4];
                 for t in 0..4 {
-                    planes[t] = R::cut(elements[2 * t].widen());
-                    planes[PLANE + t] = R::cut(elements[2 * t + 1].widen());
+                    planes[t] = R::truncate_from_u64(elements[2 * t].widen_to_u64());
+                    planes[PLANE_WORDS + t] = R::truncate_from_u64(elements[2 * t + 1].widen_to_u64());
                 }
             }
         }
@@ -213,7 +215,7 @@ unsafe fn load_run<E: Word, R: Word>(from: *const u8, run: ContiguousRun, planes
 /// What the run covers may be written.
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: ContiguousRun, planes: &[R]) {
+unsafe fn store_run<E: MemoryWord, R: MemoryWord>(to: *mut u8, run: ContiguousRun, planes: &[R]) {
     // SAFETY: by contract.
     unsafe {
         match run {
@@ -222,11 +224,13 @@ unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: ContiguousRun, planes: &
                 to.cast::<[R; 4]>().write_unaligned(words);
             }
             ContiguousRun::Spread { lane, bit } => {
-                let elements: [E; 8] = std::array::from_fn(|g| E::cut(planes[lane + g * 4].widen() >> bit));
+                let elements: [E; 8] =
+                    std::array::from_fn(|g| E::truncate_from_u64(planes[lane + g * 4].widen_to_u64() >> bit));
                 to.cast::<[E; 8]>().write_unaligned(elements);
             }
             ContiguousRun::Pairs { lane } => {
-                let element = |i: usize| E::cut(planes[lane + i % 2 * PLANE + i / 2].widen());
+                let element =
+                    |i: usize| E::truncate_from_u64(planes[lane + i % 2 * PLANE_WORDS + i / 2].widen_to_u64());
                 to.cast::<[E; 8]>().write_unaligned(std::array::from_fn(element));
             }
         }
@@ -235,16 +239,16 @@ unsafe fn store_run<E: Word, R: Word>(to: *mut u8, run: ContiguousRun, planes: &
 
 /// Eight rows of eight halves, lane `i` holding two elements of row `i / 4`: exchanges rows and
 /// columns.
-pub fn transpose(plane: &mut [u32]) {
+pub fn transpose_8x8(plane: &mut [u32]) {
     let old: [u16; 64] = std::array::from_fn(|i| (plane[i / 2] >> (i % 2 * 16)) as u16);
     let half = |row: usize, col: usize| u32::from(old[col * 8 + row]);
-    for (lane, word) in plane.iter_mut().enumerate().take(PLANE) {
+    for (lane, word) in plane.iter_mut().enumerate().take(PLANE_WORDS) {
         let (row, col) = (lane / 4, lane % 4 * 2);
         *word = half(row, col) | half(row, col + 1) << 16;
     }
 }
 
-/// [`transpose`] for compiled code.
+/// [`transpose_8x8`] for compiled code.
 ///
 /// # Safety
 /// `frame` has one plane.
@@ -252,5 +256,5 @@ pub fn transpose(plane: &mut [u32]) {
 #[inline(never)]
 pub unsafe extern "C" fn transpose_of_frame(frame: *mut u32) {
     // SAFETY: by contract.
-    transpose(unsafe { std::slice::from_raw_parts_mut(frame, PLANE) });
+    transpose_8x8(unsafe { std::slice::from_raw_parts_mut(frame, PLANE_WORDS) });
 }

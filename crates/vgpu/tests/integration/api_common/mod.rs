@@ -5,7 +5,7 @@ use rtcg_cuda_sys::*;
 
 /// The table under test.
 pub fn cu() -> &'static DriverTable {
-    rtcg_vgpu::table()
+    rtcg_vgpu::virtual_driver_table()
 }
 
 /// Calls a driver function; `Err` holds its code.

@@ -153,13 +153,13 @@ fn broken_fat_binaries_are_errors() {
     let options = rtcg_vgpu::module::LoadOptions::default();
     for image in [PLAIN, LZ4, ZSTD] {
         for n in (0..image.len()).step_by(37) {
-            assert!(rtcg_vgpu::module::load(&image[..n], &options).is_err());
+            assert!(rtcg_vgpu::module::load_image(&image[..n], &options).is_err());
         }
         // The header of the first entry, and some of the contents.
         for at in (16..100).chain((100..image.len()).step_by(97)) {
             let mut broken = image.to_vec();
             broken[at] ^= 0xff;
-            let _ = rtcg_vgpu::module::load(&broken, &options);
+            let _ = rtcg_vgpu::module::load_image(&broken, &options);
         }
     }
     ok!(cuCtxDestroy(ctx));

@@ -3,8 +3,8 @@
 use super::difference;
 use super::objects::Objects;
 use rtcg_cuda_sys::*;
-use rtcg_oracle::generate::{Addresses, KERNEL, MAX_OBJECTS};
-use rtcg_oracle::{Buffer, Program};
+use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS};
+use rtcg_oracle::{OracleBuffer, TestProgram};
 use std::ffi::c_void;
 
 /// What became of a program.
@@ -67,8 +67,8 @@ impl Device {
     }
 
     /// Runs a program and compares.
-    pub fn check(&mut self, p: &Program, expected: &[Buffer]) -> Outcome {
-        let text = p.text() + "\0";
+    pub fn check(&mut self, p: &TestProgram, expected: &[OracleBuffer]) -> Outcome {
+        let text = p.ptx_text() + "\0";
         let mut module = CUmodule::null();
         let mut log = vec![0u8; 8192];
         let mut keys = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
@@ -94,15 +94,15 @@ impl Device {
         }
     }
 
-    fn launch(&self, module: CUmodule, p: &Program, expected: &[Buffer]) -> Outcome {
+    fn launch(&self, module: CUmodule, p: &TestProgram, expected: &[OracleBuffer]) -> Outcome {
         let [input, out, slots, counters] = self.areas;
         let objects = match Objects::make(self.table, &p.objects) {
             Ok(objects) => objects,
             Err(e) => return Outcome::Fault(e),
         };
-        let at = Addresses { input, out, slots, counters, objects: [0; MAX_OBJECTS], handles: objects.handles() };
-        let buffers = p.buffers(at);
-        let launch = p.launch(at);
+        let at = BufferAddresses { input, out, slots, counters, objects: [0; MAX_OBJECTS], handles: objects.handles() };
+        let buffers = p.initial_buffers(at);
+        let launch = p.oracle_launch(at);
         match self.copy_and_launch(module, &buffers, &launch, &objects) {
             Ok(got) => difference(expected, &got).map_or(Outcome::Same, Outcome::Differs),
             Err(e) => Outcome::Fault(e),
@@ -112,13 +112,13 @@ impl Device {
     fn copy_and_launch(
         &self,
         module: CUmodule,
-        buffers: &[Buffer],
-        launch: &rtcg_oracle::Launch,
+        buffers: &[OracleBuffer],
+        launch: &rtcg_oracle::OracleLaunch,
         objects: &Objects,
     ) -> Result<Vec<Vec<u8>>, String> {
         let t = self.table;
         let mut function = CUfunction::null();
-        let name = std::ffi::CString::new(KERNEL).unwrap_or_default();
+        let name = std::ffi::CString::new(KERNEL_NAME).unwrap_or_default();
         let mut bytes = launch.params.clone();
         // The parameters lie one after another without gaps: all of 8 bytes but two of 4 between them.
         let mut offsets = vec![0usize, 8, 16, 24, 32, 36];

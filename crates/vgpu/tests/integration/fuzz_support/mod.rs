@@ -7,16 +7,16 @@ pub mod objects;
 
 use objects::Objects;
 use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult};
-use rtcg_oracle::generate::{Addresses, KERNEL, MAX_OBJECTS, RESULT, SLOT};
-use rtcg_oracle::{Buffer, Program};
-use rtcg_ptx::ast::{Init, Module, Space, Symbol};
-use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME, SourceMap, run_program};
-use rtcg_vgpu::jit::store::{Key, text_key};
+use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS, RESULT_BYTES, SLOT_BYTES};
+use rtcg_oracle::{OracleBuffer, TestProgram};
+use rtcg_ptx::ast::{Module, Space, Symbol, VarInit};
+use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME_CALLS, SourceMap, run_program};
+use rtcg_vgpu::jit::cache_key::{CodeKey, text_key};
 use rtcg_vgpu::jit::{
-    CodeStore, CompiledKernel, Instrument, JitError, ModuleCodeCache, Site, SymbolLayout, Variant, Window,
+    CodeStore, CompiledKernel, Instrument, JitError, LaunchVariant, ModuleCodeCache, Site, SymbolLayout, WindowAddress,
     compile_cached, function_token,
 };
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::memory::window::device_window;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ impl SourceMap for KernelSourceMap {
         self.0.site_of_pc(pc).map(place)
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.0.site(number).map(place)
+        self.0.site_by_number(number).map(place)
     }
 }
 
@@ -67,7 +67,7 @@ static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
     let mut device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let device = device.get_or_insert_with(|| {
-        let (t, mut base, mut context) = (rtcg_vgpu::table(), 0, CUcontext::null());
+        let (t, mut base, mut context) = (rtcg_vgpu::virtual_driver_table(), 0, CUcontext::null());
         // SAFETY: all pointers lead to places of the right type. The memory stays for good.
         unsafe {
             assert_eq!(t.cuInit(0), CUresult::CUDA_SUCCESS);
@@ -78,7 +78,7 @@ pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
         Device { base: base as usize, context }
     });
     // SAFETY: the context lives as long as the process.
-    assert_eq!(unsafe { rtcg_vgpu::table().cuCtxSetCurrent(device.context) }, CUresult::CUDA_SUCCESS);
+    assert_eq!(unsafe { rtcg_vgpu::virtual_driver_table().cuCtxSetCurrent(device.context) }, CUresult::CUDA_SUCCESS);
     f(device)
 }
 
@@ -122,8 +122,8 @@ fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
     let mut bytes = vec![];
     for init in &v.init {
         match init {
-            Init::Bytes(b) => bytes.extend(b),
-            Init::Address { symbol, offset, size, .. } => {
+            VarInit::Bytes(b) => bytes.extend(b),
+            VarInit::Address { symbol, offset, size, .. } => {
                 let a = match symbol {
                     Symbol::Func(f) => function_token(*f),
                     Symbol::Global(g) => out.globals[g.index()],
@@ -138,13 +138,13 @@ fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
 
 /// Keeps machine code as bytes while it lives.
 #[derive(Debug, Default)]
-pub struct MemoryStore(Mutex<HashMap<Key, Vec<u8>>>);
+pub struct MemoryStore(Mutex<HashMap<CodeKey, Vec<u8>>>);
 
 impl CodeStore for MemoryStore {
-    fn get(&self, key: &Key) -> Option<Vec<u8>> {
+    fn get_code(&self, key: &CodeKey) -> Option<Vec<u8>> {
         self.0.lock().unwrap().get(key).cloned()
     }
-    fn put(&self, key: &Key, bytes: &[u8]) {
+    fn put_code(&self, key: &CodeKey, bytes: &[u8]) {
         let before = self.0.lock().unwrap().insert(*key, bytes.to_vec());
         assert_eq!(before, None, "code that is kept was compiled again");
     }
@@ -156,15 +156,15 @@ pub fn compile(
     m: &Arc<Module>,
     kernel: &str,
     symbols: &SymbolLayout,
-    variant: Variant,
+    variant: LaunchVariant,
     store: &Arc<MemoryStore>,
 ) -> Result<CompiledKernel, JitError> {
-    let w = window().unwrap();
-    let (id, _) = m.entry(kernel).unwrap();
-    let window = Window { base: w.base() as u64, bits: w.bits() };
+    let w = device_window().unwrap();
+    let (id, _) = m.find_kernel(kernel).unwrap();
+    let window = WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
     let code_cache =
         ModuleCodeCache { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), generator: [0; 32] };
-    compile_cached(m, id, symbols, variant, (&RUNTIME, &Instrument::NONE), window, Some(code_cache))
+    compile_cached(m, id, symbols, variant, (&RUNTIME_CALLS, &Instrument::NO_INSTRUMENTATION), window, Some(code_cache))
 }
 
 fn program(k: CompiledKernel) -> exec::Program {
@@ -175,33 +175,33 @@ fn program(k: CompiledKernel) -> exec::Program {
         stack_bytes: k.stack_bytes,
         local_bytes_per_warp: k.local_bytes_per_warp,
         dynamic_shared_offset: k.shared.dynamic_offset,
-        ..exec::Program::new(KERNEL, k.entry, Box::new(KernelSourceMap(k)))
+        ..exec::Program::new(KERNEL_NAME, k.entry, Box::new(KernelSourceMap(k)))
     }
 }
 
 /// All the ways to compile a kernel for blocks of this shape.
-pub fn variants(block: [u32; 3]) -> Vec<Variant> {
-    let v = Variant::for_block(block);
+pub fn variants(block: [u32; 3]) -> Vec<LaunchVariant> {
+    let v = LaunchVariant::for_block(block);
     let mut out = vec![v];
     for optimise in [Some(false), Some(true)] {
-        let v = Variant { optimise, ..v };
+        let v = LaunchVariant { optimise, ..v };
         out.push(v);
-        out.push(Variant { force_masked: true, ..v });
-        out.push(Variant { no_if_conversion: true, ..v });
-        out.push(Variant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
+        out.push(LaunchVariant { force_masked: true, ..v });
+        out.push(LaunchVariant { no_if_conversion: true, ..v });
+        out.push(LaunchVariant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
     }
-    out.push(Variant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
-    out.push(Variant { baseline: true, ..v });
-    out.push(Variant { baseline: true, optimise: Some(true), ..v });
-    out.push(Variant { baseline: true, force_masked: true, ..v });
-    out.push(Variant { one_pass: true, ..v });
-    out.push(Variant { one_pass: true, force_masked: true, ..v });
-    out.push(Variant { one_pass: true, baseline: true, ..v });
+    out.push(LaunchVariant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
+    out.push(LaunchVariant { baseline: true, ..v });
+    out.push(LaunchVariant { baseline: true, optimise: Some(true), ..v });
+    out.push(LaunchVariant { baseline: true, force_masked: true, ..v });
+    out.push(LaunchVariant { one_pass: true, ..v });
+    out.push(LaunchVariant { one_pass: true, force_masked: true, ..v });
+    out.push(LaunchVariant { one_pass: true, baseline: true, ..v });
     out
 }
 
 /// The first difference between two sets of buffers, in words.
-pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
+pub fn difference(expected: &[OracleBuffer], got: &[Vec<u8>]) -> Option<String> {
     const NAMES: [&str; 4 + MAX_OBJECTS] =
         ["input", "results", "slots", "counters", "texels of object 0", "texels of object 1", "texels of object 2"];
     for ((want, have), name) in expected.iter().zip(got).zip(NAMES) {
@@ -211,8 +211,8 @@ pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
             bytes[start..(start + 8).min(bytes.len())].iter().rev().map(|b| format!("{b:02x}")).collect::<String>()
         };
         let place = match name {
-            "results" => format!("thread {} register number {}", at / RESULT, at % RESULT / 8),
-            "slots" => format!("thread {} byte {}", at / SLOT, at % SLOT),
+            "results" => format!("thread {} register number {}", at / RESULT_BYTES, at % RESULT_BYTES / 8),
+            "slots" => format!("thread {} byte {}", at / SLOT_BYTES, at % SLOT_BYTES),
             _ => format!("byte {at}"),
         };
         return Some(format!("{name}, {place}: oracle {}, got {}", word(&want.bytes), word(have)));
@@ -222,32 +222,32 @@ pub fn difference(expected: &[Buffer], got: &[Vec<u8>]) -> Option<String> {
 
 /// Runs a program compiled in one way, and again with the machine code that was kept the first time;
 /// an error says what is wrong.
-pub fn check(p: &Program, expected: &[Buffer], variant: Variant) -> Result<(), String> {
-    let parsed = rtcg_ptx::parse(p.text());
+pub fn check(p: &TestProgram, expected: &[OracleBuffer], variant: LaunchVariant) -> Result<(), String> {
+    let parsed = rtcg_ptx::parse(p.ptx_text());
     if parsed.has_errors() {
         return Err(parsed.render("program.ptx"));
     }
     let m = Arc::new(parsed.module);
     with_device(|device| {
         let store = Arc::new(MemoryStore::default());
-        let objects = Objects::make(rtcg_vgpu::table(), &p.objects)?;
+        let objects = Objects::make(rtcg_vgpu::virtual_driver_table(), &p.objects)?;
         run_once(p, &m, expected, variant, (device, &objects), &store)?;
         run_once(p, &m, expected, variant, (device, &objects), &store).map_err(|e| format!("as it was kept: {e}"))
     })
 }
 
 fn run_once(
-    p: &Program,
+    p: &TestProgram,
     m: &Arc<Module>,
-    expected: &[Buffer],
-    variant: Variant,
+    expected: &[OracleBuffer],
+    variant: LaunchVariant,
     (device, objects): (&Device, &Objects),
     store: &Arc<MemoryStore>,
 ) -> Result<(), String> {
     let symbols = device.symbols(m);
-    let compiled = catch_unwind(AssertUnwindSafe(|| compile(m, KERNEL, &symbols, variant, store)));
+    let compiled = catch_unwind(AssertUnwindSafe(|| compile(m, KERNEL_NAME, &symbols, variant, store)));
     let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
-    let at = Addresses {
+    let at = BufferAddresses {
         input: device.area(0),
         out: device.area(1),
         slots: device.area(2),
@@ -255,11 +255,11 @@ fn run_once(
         objects: [0; MAX_OBJECTS],
         handles: objects.handles(),
     };
-    let buffers = p.buffers(at);
+    let buffers = p.initial_buffers(at);
     let (plain, texels) = buffers.split_at(4);
     plain.iter().for_each(|b| device.write(b.address, &b.bytes));
     texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
-    let launch = p.launch(at);
+    let launch = p.oracle_launch(at);
     let shape = LaunchConfig { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
     run_program(&program(compiled), shape, &launch.params, &CancelFlag::new()).map_err(|e| format!("fault: {e}"))?;
     let mut got: Vec<Vec<u8>> = plain.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
@@ -271,8 +271,8 @@ fn run_once(
 
 /// A wrong result: the way it was compiled, and what is wrong. A program whose result CUDA leaves
 /// open has none.
-pub fn find(p: &Program, ways: &[Variant]) -> Result<Option<(Variant, String)>, String> {
-    let (expected, report) = p.outcome()?;
+pub fn find(p: &TestProgram, ways: &[LaunchVariant]) -> Result<Option<(LaunchVariant, String)>, String> {
+    let (expected, report) = p.expected_outcome()?;
     if report.unspecified {
         return Ok(None);
     }
@@ -280,18 +280,18 @@ pub fn find(p: &Program, ways: &[Variant]) -> Result<Option<(Variant, String)>, 
 }
 
 /// The smallest program that goes wrong in this way.
-pub fn shrink(p: &Program, variant: Variant) -> Program {
-    rtcg_oracle::shrink::shrink(p, 3000, |candidate| {
+pub fn shrink(p: &TestProgram, variant: LaunchVariant) -> TestProgram {
+    rtcg_oracle::shrink::shrink_program(p, 3000, |candidate| {
         let v = adapt(variant, candidate.block);
-        let outcome = candidate.outcome();
+        let outcome = candidate.expected_outcome();
         outcome.is_ok_and(|(expected, report)| !report.unspecified && check(candidate, &expected, v).is_err())
     })
 }
 
 /// The variant for another shape of the block: its assumptions must hold.
-pub fn adapt(v: Variant, block: [u32; 3]) -> Variant {
-    let fits = Variant::for_block(block);
-    Variant {
+pub fn adapt(v: LaunchVariant, block: [u32; 3]) -> LaunchVariant {
+    let fits = LaunchVariant::for_block(block);
+    LaunchVariant {
         linear_tid: v.linear_tid && fits.linear_tid,
         full_warps: v.full_warps && fits.full_warps,
         tid_contiguous_8: block[0].is_multiple_of(8) && v.tid_contiguous_8,

@@ -1,8 +1,8 @@
 //! Mutated modules through loading and compilation: whatever the text, nobody panics.
 
 use super::{compile, with_device};
-use rtcg_vgpu::jit::Variant;
-use rtcg_vgpu::module::{LoadOptions, load};
+use rtcg_vgpu::jit::LaunchVariant;
+use rtcg_vgpu::module::{LoadOptions, load_image};
 use std::sync::Arc;
 
 /// Loads a text and compiles its kernels if it is good; says whether it was.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// # Panics
 /// What was loaded cannot be compiled for a reason that should have been seen before.
 pub fn check(text: &str) -> bool {
-    if load(text.as_bytes(), &LoadOptions::default()).is_err() {
+    if load_image(text.as_bytes(), &LoadOptions::default()).is_err() {
         return false;
     }
     let m = Arc::new(rtcg_ptx::parse(text).module);
@@ -18,12 +18,13 @@ pub fn check(text: &str) -> bool {
         return true;
     }
     let symbols = with_device(|device| device.symbols(&m));
-    let base = Variant { optimise: Some(false), ..Variant::for_block([32, 1, 1]) };
+    let base = LaunchVariant { optimise: Some(false), ..LaunchVariant::for_block([32, 1, 1]) };
     for f in m.functions.iter().filter(|f| f.entry) {
-        for v in [base, Variant { force_masked: true, ..base }, Variant { full_warps: false, ..base }] {
+        for v in [base, LaunchVariant { force_masked: true, ..base }, LaunchVariant { full_warps: false, ..base }] {
             if let Err(e) = compile(&m, &f.name, &symbols, v, &Arc::default()) {
-                let is_bug =
-                    ["code generation failed", rtcg_vgpu::jit::bug::BUG_MARK].iter().any(|m| e.message.contains(m));
+                let is_bug = ["code generation failed", rtcg_vgpu::jit::internal_errors::BUG_MARK]
+                    .iter()
+                    .any(|m| e.message.contains(m));
                 assert!(!is_bug, "{e}");
             }
         }

@@ -1,8 +1,8 @@
 //! Texture and surface objects of random programs, made through the driver API.
 
 use rtcg_cuda_sys::*;
-use rtcg_oracle::texture::{Address, Channel, Object, Storage};
-use rtcg_ptx::ast::Geometry;
+use rtcg_oracle::texture::{AddressMode, ChannelFormat, TexelStorage, TextureObject};
+use rtcg_ptx::ast::TextureGeometry;
 use std::ptr::null;
 
 fn done(what: &str, code: CUresult) -> Result<(), String> {
@@ -17,7 +17,7 @@ enum Texels {
 }
 
 struct MadeObject {
-    object: Object,
+    object: TextureObject,
     texels: Texels,
     handle: u64,
 }
@@ -28,30 +28,30 @@ pub struct Objects {
     made: Vec<MadeObject>,
 }
 
-fn format(channel: Channel) -> CUarray_format {
+fn format(channel: ChannelFormat) -> CUarray_format {
     match channel {
-        Channel::U8 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
-        Channel::S8 => CUarray_format::CU_AD_FORMAT_SIGNED_INT8,
-        Channel::U16 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT16,
-        Channel::S16 => CUarray_format::CU_AD_FORMAT_SIGNED_INT16,
-        Channel::U32 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT32,
-        Channel::S32 => CUarray_format::CU_AD_FORMAT_SIGNED_INT32,
-        Channel::F16 => CUarray_format::CU_AD_FORMAT_HALF,
-        Channel::F32 => CUarray_format::CU_AD_FORMAT_FLOAT,
+        ChannelFormat::U8 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
+        ChannelFormat::S8 => CUarray_format::CU_AD_FORMAT_SIGNED_INT8,
+        ChannelFormat::U16 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT16,
+        ChannelFormat::S16 => CUarray_format::CU_AD_FORMAT_SIGNED_INT16,
+        ChannelFormat::U32 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT32,
+        ChannelFormat::S32 => CUarray_format::CU_AD_FORMAT_SIGNED_INT32,
+        ChannelFormat::F16 => CUarray_format::CU_AD_FORMAT_HALF,
+        ChannelFormat::F32 => CUarray_format::CU_AD_FORMAT_FLOAT,
     }
 }
 
-fn shape(o: &Object) -> CUDA_ARRAY3D_DESCRIPTOR {
+fn shape(o: &TextureObject) -> CUDA_ARRAY3D_DESCRIPTOR {
     let [width, height, depth] = o.extents.map(|n| n as usize);
     let layers = o.layers as usize;
     let (height, depth, mut flags) = match o.geometry {
-        Geometry::D1 => (0, 0, 0),
-        Geometry::D2 => (height, 0, CUDA_ARRAY3D_TEXTURE_GATHER),
-        Geometry::D3 => (height, depth, 0),
-        Geometry::A1 => (0, layers, CUDA_ARRAY3D_LAYERED),
-        Geometry::A2 => (height, layers, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_TEXTURE_GATHER),
-        Geometry::Cube => (height, layers, CUDA_ARRAY3D_CUBEMAP),
-        Geometry::ACube => (height, layers, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED),
+        TextureGeometry::D1 => (0, 0, 0),
+        TextureGeometry::D2 => (height, 0, CUDA_ARRAY3D_TEXTURE_GATHER),
+        TextureGeometry::D3 => (height, depth, 0),
+        TextureGeometry::A1 => (0, layers, CUDA_ARRAY3D_LAYERED),
+        TextureGeometry::A2 => (height, layers, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_TEXTURE_GATHER),
+        TextureGeometry::Cube => (height, layers, CUDA_ARRAY3D_CUBEMAP),
+        TextureGeometry::ACube => (height, layers, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED),
     };
     if o.sampler.is_none() {
         flags = flags & !CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SURFACE_LDST;
@@ -66,14 +66,14 @@ fn shape(o: &Object) -> CUDA_ARRAY3D_DESCRIPTOR {
     }
 }
 
-fn sampling(o: &Object) -> CUDA_TEXTURE_DESC {
+fn sampling(o: &TextureObject) -> CUDA_TEXTURE_DESC {
     let mut d = CUDA_TEXTURE_DESC { maxMipmapLevelClamp: 100.0, ..Default::default() };
     let Some(s) = o.sampler else { return d };
     d.addressMode = s.address.map(|a| match a {
-        Address::Wrap => CUaddress_mode::CU_TR_ADDRESS_MODE_WRAP,
-        Address::Clamp => CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP,
-        Address::Mirror => CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR,
-        Address::Border => CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
+        AddressMode::Wrap => CUaddress_mode::CU_TR_ADDRESS_MODE_WRAP,
+        AddressMode::Clamp => CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP,
+        AddressMode::Mirror => CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR,
+        AddressMode::Border => CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
     });
     let filter = |linear| match linear {
         true => CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
@@ -86,17 +86,17 @@ fn sampling(o: &Object) -> CUDA_TEXTURE_DESC {
     d
 }
 
-fn make_texels(t: &DriverTable, o: &Object) -> Result<Texels, String> {
+fn make_texels(t: &DriverTable, o: &TextureObject) -> Result<Texels, String> {
     let d = shape(o);
     // SAFETY: all pointers lead to places of the right type.
     unsafe {
         match o.storage {
-            Storage::Array if o.levels == 1 => {
+            TexelStorage::Array if o.levels == 1 => {
                 let mut array = CUarray::null();
                 done("cuArray3DCreate", t.cuArray3DCreate(&raw mut array, &raw const d))?;
                 Ok(Texels::Array(array))
             }
-            Storage::Array => {
+            TexelStorage::Array => {
                 let mut whole = CUmipmappedArray::null();
                 let code = t.cuMipmappedArrayCreate(&raw mut whole, &raw const d, o.levels);
                 done("cuMipmappedArrayCreate", code)?;
@@ -109,16 +109,16 @@ fn make_texels(t: &DriverTable, o: &Object) -> Result<Texels, String> {
                 }
                 Ok(Texels::Levels(whole, levels))
             }
-            Storage::Linear | Storage::Pitched => {
+            TexelStorage::Linear | TexelStorage::Pitched => {
                 let mut memory = 0;
-                done("cuMemAlloc", t.cuMemAlloc(&raw mut memory, o.size()))?;
+                done("cuMemAlloc", t.cuMemAlloc(&raw mut memory, o.total_bytes()))?;
                 Ok(Texels::Memory(memory))
             }
         }
     }
 }
 
-fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
+fn resource(o: &TextureObject, texels: &Texels) -> CUDA_RESOURCE_DESC {
     let mut d = CUDA_RESOURCE_DESC::default();
     let (format, channels) = (format(o.channel), o.channels as u32);
     match *texels {
@@ -130,10 +130,14 @@ fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
             d.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: whole };
         }
-        Texels::Memory(memory) if o.storage == Storage::Linear => {
+        Texels::Memory(memory) if o.storage == TexelStorage::Linear => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
-            d.res.linear =
-                CUDA_RESOURCE_DESC_res_linear { devPtr: memory, format, numChannels: channels, sizeInBytes: o.size() };
+            d.res.linear = CUDA_RESOURCE_DESC_res_linear {
+                devPtr: memory,
+                format,
+                numChannels: channels,
+                sizeInBytes: o.total_bytes(),
+            };
         }
         Texels::Memory(memory) => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
@@ -143,7 +147,7 @@ fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
                 numChannels: channels,
                 width: o.extents[0] as usize,
                 height: o.extents[1] as usize,
-                pitchInBytes: o.row(0),
+                pitchInBytes: o.row_bytes(0),
             };
         }
     }
@@ -152,7 +156,7 @@ fn resource(o: &Object, texels: &Texels) -> CUDA_RESOURCE_DESC {
 
 impl Objects {
     /// Makes objects in the current context.
-    pub fn make(table: &'static DriverTable, objects: &[Object]) -> Result<Objects, String> {
+    pub fn make(table: &'static DriverTable, objects: &[TextureObject]) -> Result<Objects, String> {
         let mut all = Objects { table, made: vec![] };
         for &object in objects {
             let texels = make_texels(table, &object)?;
@@ -192,7 +196,7 @@ impl Objects {
 
     /// Reads the texels of object `i`.
     pub fn read(&self, i: usize) -> Result<Vec<u8>, String> {
-        let mut bytes = vec![0; self.made[i].object.size()];
+        let mut bytes = vec![0; self.made[i].object.total_bytes()];
         self.copy(i, bytes.as_mut_ptr(), false)?;
         Ok(bytes)
     }
@@ -206,19 +210,19 @@ impl Objects {
             // SAFETY: both ends have this size.
             Texels::Memory(memory) => unsafe {
                 let code = match to_device {
-                    true => t.cuMemcpyHtoD(*memory, host.cast(), object.size()),
-                    false => t.cuMemcpyDtoH(host.cast(), *memory, object.size()),
+                    true => t.cuMemcpyHtoD(*memory, host.cast(), object.total_bytes()),
+                    false => t.cuMemcpyDtoH(host.cast(), *memory, object.total_bytes()),
                 };
                 return done("a copy of texels", code);
             },
         };
         for (level, &array) in (0..).zip(arrays) {
             let host = host.wrapping_add(object.level_offset(level));
-            let (row, rows) = (object.row(level), object.extents_of(level)[1] as usize);
+            let (row, rows) = (object.row_bytes(level), object.extents_of(level)[1] as usize);
             let mut c = CUDA_MEMCPY3D {
                 WidthInBytes: row,
                 Height: rows,
-                Depth: object.slices(level) as usize,
+                Depth: object.n_slices(level) as usize,
                 ..Default::default()
             };
             if to_device {

@@ -3,9 +3,11 @@
 
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME, SourceMap, run_program};
-use rtcg_vgpu::jit::{CompiledKernel, JitError, SymbolLayout, Variant, Window, compile_kernel};
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::exec::{
+    CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
+};
+use rtcg_vgpu::jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
+use rtcg_vgpu::memory::window::device_window;
 use std::sync::Arc;
 
 pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -20,7 +22,7 @@ impl SourceMap for KernelSourceMap {
         self.0.site_of_pc(pc).map(place)
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.0.site(number).map(place)
+        self.0.site_by_number(number).map(place)
     }
 }
 
@@ -80,7 +82,7 @@ pub fn parse(ptx: &str) -> Arc<Module> {
 
 /// Places module variables that are not shared, with their byte initialisers and addresses.
 pub fn symbols(m: &Module) -> SymbolLayout {
-    use rtcg_ptx::ast::{Init, Space, Symbol};
+    use rtcg_ptx::ast::{Space, Symbol, VarInit};
     let mut out = SymbolLayout::default();
     for v in &m.vars {
         out.globals.push(if v.space == Space::Shared { 0 } else { device(&vec![0; v.size as usize]) });
@@ -89,8 +91,8 @@ pub fn symbols(m: &Module) -> SymbolLayout {
         let mut bytes = vec![];
         for init in &v.init {
             match init {
-                Init::Bytes(b) => bytes.extend(b),
-                Init::Address { symbol, offset, size, .. } => {
+                VarInit::Bytes(b) => bytes.extend(b),
+                VarInit::Address { symbol, offset, size, .. } => {
                     let a = match symbol {
                         Symbol::Func(f) => rtcg_vgpu::jit::function_token(*f),
                         Symbol::Global(g) => out.globals[g.index()],
@@ -106,11 +108,18 @@ pub fn symbols(m: &Module) -> SymbolLayout {
     out
 }
 
-pub fn compile(m: &Arc<Module>, kernel: &str, variant: Variant) -> Result<CompiledKernel, JitError> {
-    let w = window().unwrap();
-    let (id, _) = m.entry(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
-    let variant = Variant { verify: true, ..variant };
-    compile_kernel(m, id, &symbols(m), variant, &RUNTIME, Window { base: w.base() as u64, bits: w.bits() })
+pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<CompiledKernel, JitError> {
+    let w = device_window().unwrap();
+    let (id, _) = m.find_kernel(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+    let variant = LaunchVariant { verify: true, ..variant };
+    compile_kernel(
+        m,
+        id,
+        &symbols(m),
+        variant,
+        &RUNTIME_CALLS,
+        WindowAddress { base: w.base_address() as u64, bits: w.size_log2() },
+    )
 }
 
 pub fn program(name: &str, k: CompiledKernel) -> Program {
@@ -126,16 +135,16 @@ pub fn program(name: &str, k: CompiledKernel) -> Program {
 }
 
 /// All the ways to compile a kernel for blocks of this shape.
-pub fn variants(block: [u32; 3]) -> Vec<Variant> {
-    let v = Variant::for_block(block);
+pub fn variants(block: [u32; 3]) -> Vec<LaunchVariant> {
+    let v = LaunchVariant::for_block(block);
     let mut out = vec![];
     for force_masked in [false, true] {
         for no_if_conversion in [false, true] {
-            out.push(Variant { force_masked, no_if_conversion, ..v });
+            out.push(LaunchVariant { force_masked, no_if_conversion, ..v });
         }
     }
-    out.push(Variant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
-    out.push(Variant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
+    out.push(LaunchVariant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
+    out.push(LaunchVariant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
     out
 }
 
@@ -144,7 +153,7 @@ pub fn variants(block: [u32; 3]) -> Vec<Variant> {
 pub fn launch(
     m: &Arc<Module>,
     kernel: &str,
-    variant: Variant,
+    variant: LaunchVariant,
     shape: LaunchConfig,
     args: &[Arg],
 ) -> Result<Vec<Vec<u8>>, Fault> {

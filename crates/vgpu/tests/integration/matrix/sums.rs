@@ -21,7 +21,7 @@ fn sums_of_integers_are_clamped_or_wrap() {
 #[test]
 fn quick_sums_are_the_defined_ones() {
     use rtcg_ptx::ast::{MatrixLayout, MatrixOp, MatrixProduct, MatrixShape, MatrixType, Rounding};
-    use rtcg_vgpu::softmath::matrix::{Planes, frame_words, product, product_reference};
+    use rtcg_vgpu::softmath::matrix::{RegisterPlanes, frame_words, matrix_product, product_reference};
     let mut state = 88_172_645_463_325_252_u64;
     let mut next = || {
         state ^= state << 13;
@@ -70,8 +70,8 @@ fn quick_sums_are_the_defined_ones() {
             };
         }
         let mut defined = frame.clone();
-        product(form, &mut Planes::split(form, &mut frame));
-        product_reference(form, &mut Planes::split(form, &mut defined));
+        matrix_product(form, &mut RegisterPlanes::from_frame(form, &mut frame));
+        product_reference(form, &mut RegisterPlanes::from_frame(form, &mut defined));
         assert_eq!(frame, defined, "{form:?}");
     }
 }
@@ -80,11 +80,11 @@ fn quick_sums_are_the_defined_ones() {
 #[test]
 fn sums_are_cut_not_rounded() {
     use rtcg_ptx::ast::MatrixType::{F16, F32};
-    use rtcg_vgpu::softmath::matrix::exact::{Number, dot};
-    let number = |v: f32| Number::of(F16, half::f16::from_f32(v).to_bits().into());
+    use rtcg_vgpu::softmath::matrix::exact::{ExactNumber, exact_dot};
+    let number = |v: f32| ExactNumber::from_bits(F16, half::f16::from_f32(v).to_bits().into());
     let sum = |terms: &[(f32, f32)], c: f32| {
         let terms: Vec<_> = terms.iter().map(|&(x, y)| (number(x), number(y))).collect();
-        f32::from_bits(dot(terms.iter().copied(), Number::of(F32, c.to_bits().into()), F32) as u32)
+        f32::from_bits(exact_dot(terms.iter().copied(), ExactNumber::from_bits(F32, c.to_bits().into()), F32) as u32)
     };
     let tiny = 2.0_f32.powi(-13);
     assert_eq!(sum(&[(1.0, 1.0), (tiny, tiny)], 0.0), 1.0);

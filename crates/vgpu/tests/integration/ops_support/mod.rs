@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use rtcg_ptx::ast::{Inst, Operand, Type};
-use rtcg_vgpu::jit::ops::{self, OpCtx, OpState, Parts, Shape, StandaloneFunction, Width};
+use rtcg_vgpu::jit::ops::{self, EmitShape, LaneParts, OpCtx, OpState, RegWidth, StandaloneFunction};
 
 /// Bytes between the operands of a call.
 const STRIDE: usize = 64;
@@ -20,8 +20,8 @@ pub struct Case {
     pub text: String,
     pub inst: Inst,
     /// Source registers, in the order of `ops::sources`; `None` for immediates.
-    pub srcs: Vec<Option<(String, Width)>>,
-    pub dsts: Vec<(String, Width)>,
+    pub srcs: Vec<Option<(String, RegWidth)>>,
+    pub dsts: Vec<(String, RegWidth)>,
 }
 
 const REGISTERS: &str = ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
@@ -36,19 +36,19 @@ pub fn parse(text: &str) -> Case {
     assert!(ops::is_pure(&inst), "{text}: {inst:?}");
     let name = |reg: rtcg_ptx::ast::Reg| {
         let decl = &function.regs[reg.index()];
-        (decl.name.to_string(), Width::of(decl.ty))
+        (decl.name.to_string(), RegWidth::of_type(decl.ty))
     };
-    let mut srcs: Vec<_> = ops::sources(&inst)
+    let mut srcs: Vec<_> = ops::source_operands(&inst)
         .iter()
         .map(|(op, _)| match op {
             Operand::Reg(r) => Some(name(*r)),
             _ => None,
         })
         .collect();
-    let mut dsts: Vec<_> = ops::dests(&inst).iter().map(|(r, _)| name(*r)).collect();
+    let mut dsts: Vec<_> = ops::dest_registers(&inst).iter().map(|(r, _)| name(*r)).collect();
     // The carry flag is a last operand and a last result.
-    srcs.extend(ops::reads_carry(&inst).then(|| Some(("carry".to_string(), Width::Pred))));
-    dsts.extend(ops::writes_carry(&inst).then(|| ("carry".to_string(), Width::Pred)));
+    srcs.extend(ops::reads_carry(&inst).then(|| Some(("carry".to_string(), RegWidth::Pred))));
+    dsts.extend(ops::writes_carry(&inst).then(|| ("carry".to_string(), RegWidth::Pred)));
     Case { text: text.to_string(), inst, srcs, dsts }
 }
 
@@ -63,11 +63,11 @@ pub enum Way {
 pub struct Compiled {
     _code: StandaloneFunction,
     entry: extern "C" fn(*const u8, *mut u8),
-    shape: Shape,
+    shape: EmitShape,
     case: Case,
 }
 
-pub fn compile(case: &Case, shape: Shape, way: Way, opt: &str) -> Compiled {
+pub fn compile(case: &Case, shape: EmitShape, way: Way, opt: &str) -> Compiled {
     let mut flags = settings::builder();
     flags.set("opt_level", opt).unwrap();
     flags.set("is_pic", "false").unwrap();
@@ -79,14 +79,14 @@ pub fn compile(case: &Case, shape: Shape, way: Way, opt: &str) -> Compiled {
     let mut b = FunctionBuilder::new(&mut context.func, &mut fbc);
     emit(&mut b, case, shape, way);
     b.finalize(isa.frontend_config());
-    let code = StandaloneFunction::compile(&mut context, &*isa)
+    let code = StandaloneFunction::compile_function(&mut context, &*isa)
         .unwrap_or_else(|e| panic!("{}: {e}\n{}", case.text, context.func));
     // SAFETY: the function was compiled with this signature and lives as long as the module.
-    let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u8, *mut u8)>(code.address()) };
+    let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u8, *mut u8)>(code.entry_address()) };
     Compiled { _code: code, entry, shape, case: case.clone() }
 }
 
-fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: Shape, way: Way) {
+fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
@@ -94,53 +94,53 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: Shape, way: Way) {
     let (input, output) = (b.block_params(block)[0], b.block_params(block)[1]);
     let mut state = OpState::default();
     let mut cx = OpCtx { b, state: &mut state };
-    let mut wanted = ops::sources(&case.inst);
+    let mut wanted = ops::source_operands(&case.inst);
     if ops::reads_carry(&case.inst) {
-        wanted.push((Operand::Int(0), Width::Pred));
+        wanted.push((Operand::Int(0), RegWidth::Pred));
     }
-    let srcs: Vec<Parts> = wanted
+    let srcs: Vec<LaneParts> = wanted
         .iter()
         .zip(&case.srcs)
         .enumerate()
         .map(|(i, ((op, width), reg))| match reg {
             Some((_, have)) => {
                 let parts = load(&mut cx, shape, *have, input, i);
-                ops::fit_source(&mut cx, shape, &parts, *have, *width)
+                ops::narrow_source(&mut cx, shape, &parts, *have, *width)
             }
-            None => ops::immediate(&mut cx, shape, op, *width).unwrap(),
+            None => ops::immediate_parts(&mut cx, shape, op, *width).unwrap(),
         })
         .collect();
     let results = match way {
-        Way::Direct => ops::lower(&mut cx, shape, &case.inst, &srcs),
+        Way::Direct => ops::lower_inst(&mut cx, shape, &case.inst, &srcs),
         Way::Helper => ops::lower_with_helper(&mut cx, shape, &case.inst, &srcs),
     };
     let results = results.unwrap_or_else(|e| panic!("{}: {e}", case.text));
-    let mut dests: Vec<Width> = ops::dests(&case.inst).iter().map(|d| d.1).collect();
-    dests.extend(ops::writes_carry(&case.inst).then_some(Width::Pred));
+    let mut dests: Vec<RegWidth> = ops::dest_registers(&case.inst).iter().map(|d| d.1).collect();
+    dests.extend(ops::writes_carry(&case.inst).then_some(RegWidth::Pred));
     assert_eq!(results.len(), dests.len(), "{}", case.text);
     for (i, (width, (_, have))) in dests.iter().zip(&case.dsts).enumerate() {
-        let parts = ops::fit_result(&mut cx, shape, &case.inst, &results[i], *width, *have);
+        let parts = ops::extend_result(&mut cx, shape, &case.inst, &results[i], *width, *have);
         store(&mut cx, shape, *have, &parts, output, i);
     }
     cx.b.ins().return_(&[]);
 }
 
-fn load(cx: &mut OpCtx<'_, '_>, shape: Shape, width: Width, base: Value, i: usize) -> Parts {
+fn load(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, base: Value, i: usize) -> LaneParts {
     let flags = MemFlagsData::new();
     let at = |k: usize| (i * STRIDE + 16 * k) as i32;
-    if shape == Shape::Scalar && width == Width::Pred {
+    if shape == EmitShape::Scalar && width == RegWidth::Pred {
         let v = cx.b.ins().load(types::I32, flags, base, at(0));
         let zero = cx.b.ins().iconst(types::I32, 0);
-        return Parts::from_elem(cx.b.ins().icmp(IntCC::NotEqual, v, zero), 1);
+        return LaneParts::from_elem(cx.b.ins().icmp(IntCC::NotEqual, v, zero), 1);
     }
     (0..width.n_parts(shape)).map(|k| cx.b.ins().load(width.part_type(shape), flags, base, at(k))).collect()
 }
 
-fn store(cx: &mut OpCtx<'_, '_>, shape: Shape, width: Width, parts: &Parts, base: Value, i: usize) {
+fn store(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, parts: &LaneParts, base: Value, i: usize) {
     assert_eq!(parts.len(), width.n_parts(shape));
     for (k, &p) in parts.iter().enumerate() {
         assert_eq!(cx.b.func.dfg.value_type(p), width.part_type(shape));
-        let v = if shape == Shape::Scalar && width == Width::Pred {
+        let v = if shape == EmitShape::Scalar && width == RegWidth::Pred {
             let wide = cx.b.ins().uextend(types::I32, p);
             cx.b.ins().ineg(wide)
         } else {
@@ -153,20 +153,20 @@ fn store(cx: &mut OpCtx<'_, '_>, shape: Shape, width: Width, parts: &Parts, base
 #[repr(align(16))]
 struct Frame([u8; STRIDE * 6]);
 
-fn put(frame: &mut Frame, i: usize, lane: usize, width: Width, value: u64) {
+fn put(frame: &mut Frame, i: usize, lane: usize, width: RegWidth, value: u64) {
     let size = width.lane_bytes() as usize;
-    let value = if width == Width::Pred && value != 0 { u64::MAX } else { value };
+    let value = if width == RegWidth::Pred && value != 0 { u64::MAX } else { value };
     let at = i * STRIDE + lane * size;
     frame.0[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-fn get(frame: &Frame, i: usize, lane: usize, width: Width) -> u64 {
+fn get(frame: &Frame, i: usize, lane: usize, width: RegWidth) -> u64 {
     let size = width.lane_bytes() as usize;
     let at = i * STRIDE + lane * size;
     let mut bytes = [0; 8];
     bytes[..size].copy_from_slice(&frame.0[at..at + size]);
     let value = u64::from_le_bytes(bytes);
-    if width == Width::Pred {
+    if width == RegWidth::Pred {
         assert!(value == 0 || value == 0xffff_ffff, "a predicate is {value:#x}");
         return value & 1;
     }
@@ -176,7 +176,7 @@ fn get(frame: &Frame, i: usize, lane: usize, width: Width) -> u64 {
 impl Compiled {
     /// Runs over operand tuples (one value per register source); gives one value per destination.
     pub fn run(&self, inputs: &[Vec<u64>]) -> Vec<Vec<u64>> {
-        let lanes = if self.shape == Shape::Scalar { 1 } else { LANES };
+        let lanes = if self.shape == EmitShape::Scalar { 1 } else { LANES };
         let mut out = Vec::with_capacity(inputs.len());
         for group in inputs.chunks(lanes) {
             let mut frame = Frame([0; STRIDE * 6]);
@@ -202,7 +202,7 @@ impl Compiled {
     /// Runs over the tuples once without keeping results; the frames are prepared beforehand by the
     /// caller's first [`Compiled::run`], so that the time is mostly that of the code.
     pub fn time(&self, inputs: &[Vec<u64>]) -> u64 {
-        let lanes = if self.shape == Shape::Scalar { 1 } else { LANES };
+        let lanes = if self.shape == EmitShape::Scalar { 1 } else { LANES };
         let mut frame = Frame([0; STRIDE * 6]);
         let mut result = Frame([0; STRIDE * 6]);
         for (lane, tuple) in inputs.iter().take(lanes).enumerate() {
@@ -325,16 +325,16 @@ const EDGES64: [u64; 40] = [
 ];
 
 /// A value of `width`, often an interesting one. `float` is the format its bits are likely read in.
-pub fn operand(random: &mut Random, width: Width, float: Option<Type>) -> u64 {
+pub fn operand(random: &mut Random, width: RegWidth, float: Option<Type>) -> u64 {
     let style = random.below(8);
     match width {
-        Width::Pred => random.next() & 1,
-        Width::W16 => match style {
+        RegWidth::Pred => random.next() & 1,
+        RegWidth::W16 => match style {
             0..=2 => EDGES16[random.below(EDGES16.len())],
             3 => random.next() % 40,
             _ => random.next() & 0xffff,
         },
-        Width::W32 => match (style, float) {
+        RegWidth::W32 => match (style, float) {
             (0..=2, _) => EDGES32[random.below(EDGES32.len())],
             (3, None) => random.next() % 70,
             (4, None) => (random.next() % 70).wrapping_neg() & 0xffff_ffff,
@@ -375,8 +375,8 @@ fn float_type(inst: &Inst) -> Option<Type> {
 
 /// `n` operand tuples. A single 16-bit operand is tried exhaustively.
 pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
-    let widths: Vec<Width> = case.srcs.iter().flatten().map(|(_, w)| *w).collect();
-    if widths == [Width::W16] {
+    let widths: Vec<RegWidth> = case.srcs.iter().flatten().map(|(_, w)| *w).collect();
+    if widths == [RegWidth::W16] {
         return (0..65536).map(|v| vec![v]).collect();
     }
     let seed =
@@ -388,15 +388,15 @@ pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
             let mut tuple: Vec<u64> = widths.iter().map(|w| operand(&mut random, *w, float)).collect();
             // Sums that cancel, or nearly.
             if tuple.len() >= 2 && random.below(16) == 0 && widths[0] == widths[1] {
-                tuple[1] = tuple[0] ^ if widths[0] == Width::W64 { 1 << 63 } else { 1 << 31 };
-                if widths[0] == Width::W16 {
+                tuple[1] = tuple[0] ^ if widths[0] == RegWidth::W64 { 1 << 63 } else { 1 << 31 };
+                if widths[0] == RegWidth::W16 {
                     tuple[1] &= 0xffff;
                 }
             }
             if case.text.contains(".ftz") && random.below(8) == 0 {
                 near_smallest_normal(&mut random, &case.text, &mut tuple);
             }
-            if case.text.starts_with("bf") && tuple.len() > 2 && widths[0] == Width::W64 {
+            if case.text.starts_with("bf") && tuple.len() > 2 && widths[0] == RegWidth::W64 {
                 // Positions and lengths above 255 are undefined.
                 for x in tuple.iter_mut().rev().take(2) {
                     *x &= 0xff;
@@ -429,7 +429,7 @@ fn near_smallest_normal(random: &mut Random, text: &str, tuple: &mut [u64]) {
 /// Whether two results of a destination agree.
 ///
 /// Which of two double-precision NaNs is kept is nobody's promise, so that is not compared.
-pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: Width, a: u64, b: u64) -> bool {
+pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: RegWidth, a: u64, b: u64) -> bool {
     use cases::Tolerance;
     if a == b {
         return true;
@@ -437,7 +437,7 @@ pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: Width, a: u64, b
     match tolerance {
         Tolerance::Exact => {
             let nans = |list: &[u64]| list.iter().filter(|x| f64::from_bits(**x).is_nan()).count();
-            width == Width::W64 && nans(&[a, b]) == 2 && nans(tuple) >= 2
+            width == RegWidth::W64 && nans(&[a, b]) == 2 && nans(tuple) >= 2
         }
         Tolerance::Circular => {
             let x = f32::from_bits(tuple[0] as u32);
@@ -453,7 +453,7 @@ pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: Width, a: u64, b
         }
         Tolerance::Half { ulps } => {
             let near = |x: u64, y: u64| (ordered16(x) - ordered16(y)).unsigned_abs() <= ulps;
-            near(a & 0xffff, b & 0xffff) && (width == Width::W16 || near(a >> 16, b >> 16))
+            near(a & 0xffff, b & 0xffff) && (width == RegWidth::W16 || near(a >> 16, b >> 16))
         }
         Tolerance::UpperWord { units } => (a >> 32).abs_diff(b >> 32) <= units && (a | b) & 0xffff_ffff == 0,
     }

@@ -8,7 +8,7 @@ mod convert;
 mod sync;
 
 use crate::jit_support::{compile, variants};
-use rtcg_vgpu::module::{LoadOptions, load};
+use rtcg_vgpu::module::{LoadOptions, load_image};
 use std::sync::Arc;
 
 const REGISTERS: &str = include_str!("../../../../../tests/ptx/forms/registers.ptx");
@@ -21,7 +21,7 @@ fn kernel(line: &str) -> String {
 /// Why a kernel with that instruction cannot run.
 fn diagnostic(line: &str) -> Option<String> {
     let text = kernel(line);
-    if let Err(error) = load(text.as_bytes(), &LoadOptions::default()) {
+    if let Err(error) = load_image(text.as_bytes(), &LoadOptions::default()) {
         return Some(error.log.lines().next().unwrap_or_default().to_owned());
     }
     let module = Arc::new(rtcg_ptx::parse(text).module);
@@ -64,7 +64,7 @@ fn judge_modules() {
     let Ok(path) = std::env::var("RTCG_MODULES") else { return };
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
         let text = std::fs::read(entry.path()).unwrap_or_default();
-        match load(&text, &LoadOptions::default()) {
+        match load_image(&text, &LoadOptions::default()) {
             Ok(_) => println!("JUDGED\tok\t{}", entry.path().display()),
             Err(e) => println!("JUDGED\t{}\t{}", e.log.replace('\n', " "), entry.path().display()),
         }

@@ -3,9 +3,9 @@
 use super::table::{Form, bits};
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{CancelFlag, LaunchConfig, Program, RUNTIME, run_program};
-use rtcg_vgpu::jit::{CompiledKernel, SymbolLayout, Variant, Window, compile_kernel};
-use rtcg_vgpu::memory::window::window;
+use rtcg_vgpu::exec::{CancelFlag, LaunchConfig, Program, RUNTIME_CALLS, run_program};
+use rtcg_vgpu::jit::{CompiledKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
+use rtcg_vgpu::memory::window::device_window;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -87,17 +87,17 @@ pub fn parse_text(text: &str, sources: &[String], results: &[String], uniform: b
 
 /// A kernel compiled in a way for blocks of this many threads.
 pub fn compile(parsed: &Arc<Module>, way: Way, block: u32) -> Result<CompiledKernel, String> {
-    let w = window().unwrap();
-    let (kernel, _) = parsed.entry("k").unwrap();
-    let variant = Variant {
+    let w = device_window().unwrap();
+    let (kernel, _) = parsed.find_kernel("k").unwrap();
+    let variant = LaunchVariant {
         force_masked: way.masked,
         optimise: way.optimise,
         baseline: way.baseline,
-        ..Variant::for_block([block, 1, 1])
+        ..LaunchVariant::for_block([block, 1, 1])
     };
     let symbols = SymbolLayout { globals: vec![0; parsed.vars.len()] };
-    let place = Window { base: w.base() as u64, bits: w.bits() };
-    compile_kernel(parsed, kernel, &symbols, variant, &RUNTIME, place).map_err(|e| e.to_string())
+    let place = WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
+    compile_kernel(parsed, kernel, &symbols, variant, &RUNTIME_CALLS, place).map_err(|e| e.to_string())
 }
 
 /// Device memory for one thread's runs.

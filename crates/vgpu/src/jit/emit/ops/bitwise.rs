@@ -1,16 +1,16 @@
-//! Functions of bits: `lop3`, bit fields and byte permutations whose choice is a constant.
+//! Functions of bits: `emit_lop3`, bit fields and byte permutations whose choice is a constant.
 
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, PrmtMode, Type};
 
-use super::emit::{and_const, map1, map2, same, sar, shl, shr};
-use super::int::immediate;
-use super::parts::as_type;
-use super::{OpCtx, Parts, Shape};
+use super::clif_helpers::{and_const, const_of_type_like, map1, map2, shl_const, sshr_const, ushr_const};
+use super::int::immediate_value;
+use super::lane_parts::bitcast_to;
+use super::{EmitShape, LaneParts, OpCtx};
 use crate::softmath::int::prmt_selector;
 
 /// The table split at `c`: each half is a function of `a` and `b`.
-pub(super) fn lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
+pub(super) fn emit_lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
     let when = |bit: u8| (0..4u8).fold(0, |t, i| t | (table >> (2 * i + bit) & 1) << i);
     let (set, clear) = (when(1), when(0));
     if set == clear {
@@ -43,7 +43,7 @@ pub(super) fn lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Val
 /// The function of two inputs with the table `t`, whose bit `2a + b` is the result.
 fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
     match t {
-        0 => same(cx, a, 0),
+        0 => const_of_type_like(cx, a, 0),
         0b1000 => cx.b.ins().band(a, b),
         0b0100 => cx.b.ins().band_not(a, b),
         0b0010 => cx.b.ins().band_not(b, a),
@@ -59,34 +59,34 @@ fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
 }
 
 /// `bfe` with a constant field.
-pub(super) fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &Parts) -> Parts {
+pub(super) fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &LaneParts) -> LaneParts {
     let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
     map1(cx, a, |cx, x| {
         if len == 0 || (pos >= size && !ty.is_signed()) {
-            return same(cx, x, 0);
+            return const_of_type_like(cx, x, 0);
         }
         if !ty.is_signed() {
-            let down = shr(cx, x, pos);
+            let down = ushr_const(cx, x, pos);
             return if len >= size { down } else { and_const(cx, down, (1 << len) - 1) };
         }
         // A field that reaches past the top is filled with the sign, as one that ends there.
         let top = (pos + len).min(size).max(1);
         let start = pos.min(top - 1);
-        let up = shl(cx, x, size - top);
-        sar(cx, up, size - (top - start))
+        let up = shl_const(cx, x, size - top);
+        sshr_const(cx, up, size - (top - start))
     })
 }
 
-/// `bfi` with a constant field; `None` when a helper has to do it.
-pub(super) fn bfi(
+/// `emit_bfi_constant` with a constant field; `None` when a helper has to do it.
+pub(super) fn emit_bfi_constant(
     cx: &mut OpCtx<'_, '_>,
     ty: Type,
     pos: &Operand,
     len: &Operand,
-    a: &Parts,
-    b: &Parts,
-) -> Option<Parts> {
-    let (pos, len) = (immediate(pos)? & 0xff, immediate(len)? & 0xff);
+    a: &LaneParts,
+    b: &LaneParts,
+) -> Option<LaneParts> {
+    let (pos, len) = (immediate_value(pos)? & 0xff, immediate_value(len)? & 0xff);
     let size = ty.bits();
     if pos >= size || len == 0 {
         return Some(b.clone());
@@ -94,7 +94,7 @@ pub(super) fn bfi(
     let ones = if len >= size { u64::MAX } else { (1 << len) - 1 };
     let field = ones << pos;
     Some(map2(cx, a, b, |cx, a, b| {
-        let a = shl(cx, a, pos);
+        let a = shl_const(cx, a, pos);
         let inside = and_const(cx, a, field);
         let outside = and_const(cx, b, !field);
         cx.b.ins().bor(inside, outside)
@@ -104,27 +104,27 @@ pub(super) fn bfi(
 /// `prmt` with a constant choice that replicates no signs.
 pub(super) fn prmt_constant(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     mode: PrmtMode,
     c: u32,
-    a: &Parts,
-    b: &Parts,
-) -> Option<Parts> {
+    a: &LaneParts,
+    b: &LaneParts,
+) -> Option<LaneParts> {
     let selector = prmt_selector(mode, c);
     if selector & 0x8888 != 0 {
         return None;
     }
-    if shape == Shape::Scalar {
+    if shape == EmitShape::Scalar {
         let bytes = (0..4).map(|i| (selector >> (4 * i) & 7, i));
-        let mut r = same(cx, a[0], 0);
+        let mut r = const_of_type_like(cx, a[0], 0);
         for (choice, i) in bytes {
             let word = if choice < 4 { a[0] } else { b[0] };
-            let byte = shr(cx, word, 8 * (choice & 3));
+            let byte = ushr_const(cx, word, 8 * (choice & 3));
             let byte = and_const(cx, byte, 0xff);
-            let byte = shl(cx, byte, 8 * i);
+            let byte = shl_const(cx, byte, 8 * i);
             r = cx.b.ins().bor(r, byte);
         }
-        return Some(Parts::from_elem(r, 1));
+        return Some(LaneParts::from_elem(r, 1));
     }
     let choice = |lane: u32, i: u32| {
         let k = selector >> (4 * i) & 7;
@@ -132,9 +132,9 @@ pub(super) fn prmt_constant(
     };
     let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
     Some(map2(cx, a, b, |cx, x, y| {
-        let (x, y) = (as_type(cx, x, types::I8X16), as_type(cx, y, types::I8X16));
+        let (x, y) = (bitcast_to(cx, x, types::I8X16), bitcast_to(cx, y, types::I8X16));
         let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
         let r = cx.b.ins().shuffle(x, y, mask);
-        as_type(cx, r, types::I32X4)
+        bitcast_to(cx, r, types::I32X4)
     }))
 }

@@ -4,9 +4,11 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
 
-use super::emit::{and_const, float, float_cmp, map1, map2, shr};
-use super::parts::{blend, even_words, has_lanes, sign_extend, signed};
-use super::{OpCtx, Parts, Shape, Unsupported, Width, constant, float as fp, half, helper, moves, soft};
+use super::clif_helpers::{and_const, float, float_cmp, map1, map2, ushr_const};
+use super::lane_parts::{blend_lanes, is_constant_splat, low_words_of_64_bit_lanes, magnitude_source, sign_extend};
+use super::{
+    EmitShape, LaneParts, OpCtx, RegWidth, UnsupportedInst, float as fp, half, helper, moves, soft, splat_constant,
+};
 
 /// What a `setp` or `set` compares and combines.
 pub(super) struct Comparison {
@@ -18,19 +20,19 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// The predicate, or its negation, combined as written. `srcs` may hold a third one.
-    pub(super) fn emit(
+    pub(super) fn emit_comparison(
         &self,
         cx: &mut OpCtx<'_, '_>,
-        shape: Shape,
-        srcs: &[Parts],
+        shape: EmitShape,
+        srcs: &[LaneParts],
         results: &[bool],
-    ) -> Result<Vec<Parts>, Unsupported> {
-        let p = self.compare(cx, shape, self.ty, &srcs[0], &srcs[1])?;
+    ) -> Result<Vec<LaneParts>, UnsupportedInst> {
+        let p = self.compare_operands(cx, shape, self.ty, &srcs[0], &srcs[1])?;
         Ok(results
             .iter()
             .map(|&negated| {
-                let p = if negated { not(cx, shape, &p) } else { p.clone() };
-                self.combine(cx, shape, p, srcs.get(2))
+                let p = if negated { negate_predicate(cx, shape, &p) } else { p.clone() };
+                self.combine_predicates(cx, shape, p, srcs.get(2))
             })
             .collect())
     }
@@ -39,48 +41,50 @@ impl Comparison {
     pub(super) fn emit_pair(
         &self,
         cx: &mut OpCtx<'_, '_>,
-        shape: Shape,
-        srcs: &[Parts],
-    ) -> Result<[Parts; 2], Unsupported> {
-        let ty = half_of(self.ty);
+        shape: EmitShape,
+        srcs: &[LaneParts],
+    ) -> Result<[LaneParts; 2], UnsupportedInst> {
+        let ty = half_type_of_pair(self.ty);
         let halves = [false, true].map(|high| {
-            let mut pick =
-                |p: &Parts| map1(cx, p, |cx, v| if high { shr(cx, v, 16) } else { and_const(cx, v, 0xffff) });
+            let mut pick = |p: &LaneParts| {
+                map1(cx, p, |cx, v| if high { ushr_const(cx, v, 16) } else { and_const(cx, v, 0xffff) })
+            };
             (pick(&srcs[0]), pick(&srcs[1]))
         });
         let mut out = Vec::with_capacity(2);
         for (a, b) in &halves {
-            let p = self.compare(cx, shape, ty, a, b)?;
-            out.push(self.combine(cx, shape, p, srcs.get(2)));
+            let p = self.compare_operands(cx, shape, ty, a, b)?;
+            out.push(self.combine_predicates(cx, shape, p, srcs.get(2)));
         }
         let high = out.pop().unwrap_or_default();
         Ok([out.pop().unwrap_or_default(), high])
     }
 
-    fn compare(
+    fn compare_operands(
         &self,
         cx: &mut OpCtx<'_, '_>,
-        shape: Shape,
+        shape: EmitShape,
         ty: Type,
-        a: &Parts,
-        b: &Parts,
-    ) -> Result<Parts, Unsupported> {
-        let width = Width::of(ty);
+        a: &LaneParts,
+        b: &LaneParts,
+    ) -> Result<LaneParts, UnsupportedInst> {
+        let width = RegWidth::of_type(ty);
         match ty {
             Type::F32 | Type::F64 => {
-                let masks = map2(cx, a, b, |cx, x, y| self.floats(cx, x, y));
+                let masks = map2(cx, a, b, |cx, x, y| self.compare_floats(cx, x, y));
                 Ok(to_predicate(cx, shape, masks, width))
             }
             Type::F16 | Type::BF16 if !self.ftz => {
-                let (a, b) = (half::widen(cx, ty, a), half::widen(cx, ty, b));
-                Ok(map2(cx, &a, &b, |cx, x, y| self.floats(cx, x, y)))
+                let (a, b) = (half::widen_halves(cx, ty, a), half::widen_halves(cx, ty, b));
+                Ok(map2(cx, &a, &b, |cx, x, y| self.compare_floats(cx, x, y)))
             }
             _ if ty.is_float() => {
-                let helper = soft::compare(self.cmp, ty, self.ftz).ok_or_else(|| unsupported(self.cmp, ty))?;
-                Ok(helper::call(cx, shape, helper, &[a.clone(), b.clone()], &[width; 2], Width::Pred))
+                let helper =
+                    soft::compare_helper(self.cmp, ty, self.ftz).ok_or_else(|| unsupported_comparison(self.cmp, ty))?;
+                Ok(helper::call_helper(cx, shape, helper, &[a.clone(), b.clone()], &[width; 2], RegWidth::Pred))
             }
             _ => {
-                let cc = int_cc(self.cmp, ty.is_signed()).ok_or_else(|| unsupported(self.cmp, ty))?;
+                let cc = int_cc(self.cmp, ty.is_signed()).ok_or_else(|| unsupported_comparison(self.cmp, ty))?;
                 let (mut a, mut b) = (a.clone(), b.clone());
                 if ty.is_signed() && ty.bits() < 32 {
                     a = sign_extend(cx, shape, &a, i64::from(ty.bits()));
@@ -92,24 +96,30 @@ impl Comparison {
         }
     }
 
-    fn floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+    fn compare_floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
         // How programs ask for NaN: only that is not at most infinity. Its sign does not matter.
-        if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && has_lanes(cx, y, 0x7f80_0000) {
+        if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && is_constant_splat(cx, y, 0x7f80_0000) {
             let x = float(cx, x);
-            let x = signed(cx, x).unwrap_or(x);
+            let x = magnitude_source(cx, x).unwrap_or(x);
             return cx.b.ins().fcmp(FloatCC::Unordered, x, x);
         }
-        let (x, y) = if self.ftz { (fp::flush(cx, x), fp::flush(cx, y)) } else { (x, y) };
+        let (x, y) = if self.ftz { (fp::flush_subnormals(cx, x), fp::flush_subnormals(cx, y)) } else { (x, y) };
         let (x, y) = (float(cx, x), float(cx, y));
         float_compare(cx, self.cmp, x, y)
     }
 
-    fn combine(&self, cx: &mut OpCtx<'_, '_>, shape: Shape, p: Parts, other: Option<&Parts>) -> Parts {
+    fn combine_predicates(
+        &self,
+        cx: &mut OpCtx<'_, '_>,
+        shape: EmitShape,
+        p: LaneParts,
+        other: Option<&LaneParts>,
+    ) -> LaneParts {
         let Some((op, source)) = self.combine else { return p };
         let q = match (source, other) {
-            (PredSrc::Reg { negated: true, .. }, Some(q)) => not(cx, shape, q),
+            (PredSrc::Reg { negated: true, .. }, Some(q)) => negate_predicate(cx, shape, q),
             (PredSrc::Reg { .. }, Some(q)) => q.clone(),
-            (PredSrc::Const(c), _) => constant(cx, shape, Width::Pred, u64::from(c)),
+            (PredSrc::Const(c), _) => splat_constant(cx, shape, RegWidth::Pred, u64::from(c)),
             (PredSrc::Reg { .. }, None) => return p,
         };
         map2(cx, &p, &q, |cx, x, y| match op {
@@ -120,22 +130,22 @@ impl Comparison {
     }
 }
 
-fn unsupported(cmp: CmpOp, ty: Type) -> Unsupported {
-    Unsupported(format!("the comparison {cmp:?} of {ty:?}"))
+fn unsupported_comparison(cmp: CmpOp, ty: Type) -> UnsupportedInst {
+    UnsupportedInst(format!("the comparison {cmp:?} of {ty:?}"))
 }
 
 /// Whether a comparison of `ty` can be emitted.
-pub(super) fn supported(cmp: CmpOp, ty: Type) -> bool {
+pub(super) fn is_supported(cmp: CmpOp, ty: Type) -> bool {
     match ty {
         Type::F16x2 | Type::BF16x2 => true,
-        _ if ty.is_float() => soft::compare(cmp, ty, false).is_some(),
+        _ if ty.is_float() => soft::compare_helper(cmp, ty, false).is_some(),
         Type::U16x2 | Type::S16x2 | Type::Pred | Type::B128 => false,
         _ => int_cc(cmp, ty.is_signed()).is_some(),
     }
 }
 
 /// The type of one half of a pair.
-pub(super) fn half_of(ty: Type) -> Type {
+pub(super) fn half_type_of_pair(ty: Type) -> Type {
     match ty {
         Type::F16x2 => Type::F16,
         Type::BF16x2 => Type::BF16,
@@ -144,19 +154,19 @@ pub(super) fn half_of(ty: Type) -> Type {
 }
 
 /// `!p`
-pub(super) fn not(cx: &mut OpCtx<'_, '_>, shape: Shape, p: &[Value]) -> Parts {
+pub(super) fn negate_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, p: &[Value]) -> LaneParts {
     map1(cx, p, |cx, p| match shape {
-        Shape::Scalar => cx.b.ins().bxor_imm_u(p, 1),
-        Shape::Chunk => cx.b.ins().bnot(p),
+        EmitShape::Scalar => cx.b.ins().bxor_imm_u(p, 1),
+        EmitShape::Chunk => cx.b.ins().bnot(p),
     })
 }
 
 /// Comparison results of 64-bit lanes as a predicate; others are one already.
-pub(super) fn to_predicate(cx: &mut OpCtx<'_, '_>, shape: Shape, masks: Parts, width: Width) -> Parts {
-    if shape == Shape::Scalar || width != Width::W64 {
+pub(super) fn to_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, masks: LaneParts, width: RegWidth) -> LaneParts {
+    if shape == EmitShape::Scalar || width != RegWidth::W64 {
         return masks;
     }
-    masks.chunks(2).map(|pair| even_words(cx, pair[0], pair[1])).collect()
+    masks.chunks(2).map(|pair| low_words_of_64_bit_lanes(cx, pair[0], pair[1])).collect()
 }
 
 fn int_cc(cmp: CmpOp, signed: bool) -> Option<IntCC> {
@@ -204,14 +214,14 @@ fn float_compare(cx: &mut OpCtx<'_, '_>, cmp: CmpOp, x: Value, y: Value) -> Valu
 }
 
 /// `set`: the predicate as a number of type `dty`: all ones or 1.0 for true.
-pub(super) fn set_value(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, p: &Parts) -> Parts {
-    let width = Width::of(dty);
-    let yes = constant(cx, shape, width, true_bits(dty));
-    let no = constant(cx, shape, width, 0);
-    blend(cx, shape, p, &yes, &no, width)
+pub(super) fn set_value(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, p: &LaneParts) -> LaneParts {
+    let width = RegWidth::of_type(dty);
+    let yes = splat_constant(cx, shape, width, true_bits_of_set(dty));
+    let no = splat_constant(cx, shape, width, 0);
+    blend_lanes(cx, shape, p, &yes, &no, width)
 }
 
-fn true_bits(dty: Type) -> u64 {
+fn true_bits_of_set(dty: Type) -> u64 {
     match dty {
         Type::F32 => 0x3f80_0000,
         Type::F16 | Type::F16x2 => 0x3c00,
@@ -222,12 +232,12 @@ fn true_bits(dty: Type) -> u64 {
 }
 
 /// `set` of a pair type: both halves of the result.
-pub(super) fn set_pair(cx: &mut OpCtx<'_, '_>, shape: Shape, dty: Type, halves: &[Parts; 2]) -> Parts {
+pub(super) fn emit_set_pair(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, halves: &[LaneParts; 2]) -> LaneParts {
     let element = match dty {
         Type::F16x2 => Type::F16,
         Type::BF16x2 => Type::BF16,
         _ => Type::U16,
     };
     let values = [0, 1].map(|i: usize| set_value(cx, shape, element, &halves[i]));
-    moves::pack(cx, shape, Type::B32, &values)
+    moves::pack_elements(cx, shape, Type::B32, &values)
 }

@@ -8,111 +8,113 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BinaryOp, FpMods, Rounding, TernaryOp, Type, UnaryOp};
 
-use super::emit::{
-    and_const, bits, choose, fcmp_const, float, greater, icmp_const, lesser, map1, map2, map3, same, shl, shr, type_of,
+use super::clif_helpers::{
+    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser,
+    icmp_const, map1, map2, map3, select_lanes, shl_const, ushr_const,
 };
 use super::half;
-use super::parts::{is_loaded, negated};
+use super::lane_parts::{is_load_result, negated_source};
 use super::rounding::{
-    SCALE32, demote, directed_flushed, directed_sum, flush_scaled, from_double, in_double, join_demoted, promote_again,
+    SUBNORMAL_SCALE, demote_to_single, directed_flushed, directed_sum, double_to_single_rounded, flush_scaled,
+    join_demoted_halves, promote_again, single_bits_to_double,
 };
-use super::{OpCtx, Parts, Shape};
+use super::{EmitShape, LaneParts, OpCtx};
 use crate::arch::DOUBLE_NAN_OF_FIRST;
 
-pub(super) const SIGN32: u64 = 0x8000_0000;
-const EXP32: u64 = 0x7f80_0000;
-const NAN32: u64 = 0x7fff_ffff;
-const ONE32: u64 = 0x3f80_0000;
+pub(super) const SIGN_MASK_F32: u64 = 0x8000_0000;
+const EXPONENT_MASK_F32: u64 = 0x7f80_0000;
+const CANONICAL_NAN_F32: u64 = 0x7fff_ffff;
+const ONE_F32: u64 = 0x3f80_0000;
 
 /// Subnormal single-precision bits become a zero of their sign; 64-bit values are left alone.
-pub(super) fn flush(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).lane_bits() != 32 {
+pub(super) fn flush_subnormals(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if clif_type_of(cx, x).lane_bits() != 32 {
         return x;
     }
-    let exponent = and_const(cx, x, EXP32);
+    let exponent = and_const(cx, x, EXPONENT_MASK_F32);
     let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
-    if type_of(cx, x).is_vector() {
-        let all_but_sign = shr(cx, tiny, 1);
+    if clif_type_of(cx, x).is_vector() {
+        let all_but_sign = ushr_const(cx, tiny, 1);
         return cx.b.ins().band_not(x, all_but_sign);
     }
-    let sign = and_const(cx, x, SIGN32);
-    choose(cx, tiny, sign, x)
+    let sign = and_const(cx, x, SIGN_MASK_F32);
+    select_lanes(cx, tiny, sign, x)
 }
 
 /// Replaces NaN bits by the one NaN that single-precision arithmetic gives.
-pub(super) fn canonical(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).lane_bits() != 32 {
+pub(super) fn canonicalize_nan(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if clif_type_of(cx, x).lane_bits() != 32 {
         return x;
     }
     let f = float(cx, x);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
-    let one = same(cx, x, NAN32);
-    choose(cx, nan, one, x)
+    let one = const_of_type_like(cx, x, CANONICAL_NAN_F32);
+    select_lanes(cx, nan, one, x)
 }
 
 /// Clamps to [+0, 1]; NaN becomes +0.
-pub(super) fn saturate(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
+pub(super) fn saturate_to_unit(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
     let f = float(cx, x);
-    let (zero, one) = (same(cx, f, 0), same(cx, f, one_bits));
-    let positive = greater(cx, f, zero);
-    let r = lesser(cx, positive, one);
-    bits(cx, r)
+    let (zero, one) = (const_of_type_like(cx, f, 0), const_of_type_like(cx, f, one_bits));
+    let positive = float_greater(cx, f, zero);
+    let r = float_lesser(cx, positive, one);
+    float_as_bits(cx, r)
 }
 
-/// [`finish`] for conversions whose NaN keeps its payload.
+/// [`finish_result`] for conversions whose NaN keeps its payload.
 pub(super) fn finish_any_nan(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
-    let x = if mods.ftz { flush(cx, x) } else { x };
-    if mods.sat { saturate(cx, x) } else { x }
+    let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
+    if mods.sat { saturate_to_unit(cx, x) } else { x }
 }
 
 /// Result bits after NaN, `.ftz` and `.sat`.
-pub(super) fn finish(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
-    let x = if mods.ftz { flush(cx, x) } else { x };
+pub(super) fn finish_result(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if mods.sat {
-        saturate(cx, x)
+        saturate_to_unit(cx, x)
     } else if cx.state.lazy_nan {
         x
     } else {
-        canonical(cx, x)
+        canonicalize_nan(cx, x)
     }
 }
 
 /// Operand bits as floats, flushed when asked.
-pub(super) fn operand(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
-    let x = if mods.ftz { flush(cx, x) } else { x };
+pub(super) fn load_operand(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+    let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     float(cx, x)
 }
 
-fn to_nearest(mods: &FpMods) -> bool {
+fn rounds_to_nearest(mods: &FpMods) -> bool {
     matches!(mods.rnd, Rounding::Default | Rounding::Rn)
 }
 
 /// The type itself when its arithmetic is emitted here (16-bit floats: without `.ftz`).
-fn native(ty: Type, mods: &FpMods) -> bool {
+fn is_native_type(ty: Type, mods: &FpMods) -> bool {
     matches!(ty, Type::F32 | Type::F64) || matches!(ty, Type::F16 | Type::BF16) && !mods.ftz && !mods.relu
 }
 
 /// `add sub mul div min max copysign`; `None` when a helper has to do it.
-pub(super) fn binary(
+pub(super) fn lower_float_binary(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     op: BinaryOp,
     ty: Type,
     mods: &FpMods,
-    srcs: &[Parts],
-) -> Option<Parts> {
-    if let Some(element) = pair_element(ty) {
-        return by_half(cx, srcs, |cx, srcs| binary(cx, shape, op, element, mods, srcs));
+    srcs: &[LaneParts],
+) -> Option<LaneParts> {
+    if let Some(element) = element_of_half_pair(ty) {
+        return emit_per_half(cx, srcs, |cx, srcs| lower_float_binary(cx, shape, op, element, mods, srcs));
     }
-    if !native(ty, mods) {
+    if !is_native_type(ty, mods) {
         return None;
     }
     if op == BinaryOp::CopySign {
-        return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| copysign(cx, ty, a, b)));
+        return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| emit_copysign(cx, ty, a, b)));
     }
     if matches!(ty, Type::F16 | Type::BF16) {
-        return half_binary(cx, op, ty, mods, srcs);
+        return lower_half_binary(cx, op, ty, mods, srcs);
     }
     match op {
         BinaryOp::Min | BinaryOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
@@ -121,16 +123,17 @@ pub(super) fn binary(
         BinaryOp::Min | BinaryOp::Max if ty == Type::F64 => {
             Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if to_nearest(mods) => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| nearest(cx, op, mods, a, b)))
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if rounds_to_nearest(mods) => {
+            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if ty == Type::F32 => {
-            let (a, b) = (in_double(cx, shape, mods, &srcs[0]), in_double(cx, shape, mods, &srcs[1]));
+            let (a, b) =
+                (single_bits_to_double(cx, shape, mods, &srcs[0]), single_bits_to_double(cx, shape, mods, &srcs[1]));
             let rounded = map2(cx, &a, &b, |cx, x, y| match op {
                 // A product is exact; a quotient that double precision rounds to a single-precision
                 // number is that number, so its error need not be known.
                 BinaryOp::Mul | BinaryOp::Div => {
-                    let r = plain(cx, op, x, y);
+                    let r = emit_clif_binary(cx, op, x, y);
                     directed_flushed(cx, mods, r, None)
                 }
                 _ => {
@@ -138,14 +141,14 @@ pub(super) fn binary(
                     directed_sum(cx, mods, x, y)
                 }
             });
-            Some(from_double(cx, shape, mods, &rounded))
+            Some(double_to_single_rounded(cx, shape, mods, &rounded))
         }
         _ => None,
     }
 }
 
 /// The element type of a pair of 16-bit floats.
-pub(super) fn pair_element(ty: Type) -> Option<Type> {
+pub(super) fn element_of_half_pair(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
         Type::BF16x2 => Some(Type::BF16),
@@ -154,56 +157,62 @@ pub(super) fn pair_element(ty: Type) -> Option<Type> {
 }
 
 /// Does `f` to the low and to the high halves and puts the results together.
-pub(super) fn by_half(
+pub(super) fn emit_per_half(
     cx: &mut OpCtx<'_, '_>,
-    srcs: &[Parts],
-    mut f: impl FnMut(&mut OpCtx<'_, '_>, &[Parts]) -> Option<Parts>,
-) -> Option<Parts> {
-    let low: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
+    srcs: &[LaneParts],
+    mut f: impl FnMut(&mut OpCtx<'_, '_>, &[LaneParts]) -> Option<LaneParts>,
+) -> Option<LaneParts> {
+    let low: Vec<LaneParts> = srcs.iter().map(|p| map1(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
     let low = f(cx, &low)?;
-    let high: Vec<Parts> = srcs.iter().map(|p| map1(cx, p, |cx, v| shr(cx, v, 16))).collect();
+    let high: Vec<LaneParts> = srcs.iter().map(|p| map1(cx, p, |cx, v| ushr_const(cx, v, 16))).collect();
     let high = f(cx, &high)?;
     Some(map2(cx, &low, &high, |cx, l, h| {
-        let h = shl(cx, h, 16);
+        let h = shl_const(cx, h, 16);
         cx.b.ins().bor(l, h)
     }))
 }
 
-fn copysign(cx: &mut OpCtx<'_, '_>, ty: Type, a: Value, b: Value) -> Value {
+fn emit_copysign(cx: &mut OpCtx<'_, '_>, ty: Type, a: Value, b: Value) -> Value {
     let sign_bit = 1u64 << (ty.bits() - 1);
     let sign = and_const(cx, a, sign_bit);
     let magnitude = and_const(cx, b, sign_bit - 1);
     cx.b.ins().bor(sign, magnitude)
 }
 
-fn half_binary(cx: &mut OpCtx<'_, '_>, op: BinaryOp, ty: Type, mods: &FpMods, srcs: &[Parts]) -> Option<Parts> {
+fn lower_half_binary(
+    cx: &mut OpCtx<'_, '_>,
+    op: BinaryOp,
+    ty: Type,
+    mods: &FpMods,
+    srcs: &[LaneParts],
+) -> Option<LaneParts> {
     if mods.xorsign_abs || !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max)
     {
         return None;
     }
-    let (a, b) = (half::widen(cx, ty, &srcs[0]), half::widen(cx, ty, &srcs[1]));
+    let (a, b) = (half::widen_halves(cx, ty, &srcs[0]), half::widen_halves(cx, ty, &srcs[1]));
     let wide = map2(cx, &a, &b, |cx, x, y| match op {
         BinaryOp::Min | BinaryOp::Max => min_max(cx, mods, op == BinaryOp::Max, x, y),
         _ => {
             let (x, y) = (float(cx, x), float(cx, y));
-            let r = plain(cx, op, x, y);
-            let r = bits(cx, r);
-            if mods.sat { saturate(cx, r) } else { r }
+            let r = emit_clif_binary(cx, op, x, y);
+            let r = float_as_bits(cx, r);
+            if mods.sat { saturate_to_unit(cx, r) } else { r }
         }
     });
-    Some(half::narrow(cx, ty, &wide))
+    Some(half::narrow_to_half(cx, ty, &wide))
 }
 
-fn plain(cx: &mut OpCtx<'_, '_>, op: BinaryOp, x: Value, y: Value) -> Value {
+fn emit_clif_binary(cx: &mut OpCtx<'_, '_>, op: BinaryOp, x: Value, y: Value) -> Value {
     match op {
-        BinaryOp::Add => match negated(cx, y) {
+        BinaryOp::Add => match negated_source(cx, y) {
             Some(y) => cx.b.ins().fsub(x, y),
-            None => match negated(cx, x) {
+            None => match negated_source(cx, x) {
                 Some(x) => cx.b.ins().fsub(y, x),
                 None => cx.b.ins().fadd(x, y),
             },
         },
-        BinaryOp::Sub => match negated(cx, y) {
+        BinaryOp::Sub => match negated_source(cx, y) {
             Some(y) => cx.b.ins().fadd(x, y),
             None => cx.b.ins().fsub(x, y),
         },
@@ -212,168 +221,168 @@ fn plain(cx: &mut OpCtx<'_, '_>, op: BinaryOp, x: Value, y: Value) -> Value {
     }
 }
 
-fn nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, a: Value, b: Value) -> Value {
-    let (x, y) = (operand(cx, mods, a), operand(cx, mods, b));
+fn round_binary_to_nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, a: Value, b: Value) -> Value {
+    let (x, y) = (load_operand(cx, mods, a), load_operand(cx, mods, b));
     // Of two double-precision NaNs the processor keeps the first, a GPU the last.
     let (x, y) = if matches!(op, BinaryOp::Add | BinaryOp::Mul) { (y, x) } else { (x, y) };
-    let r = plain(cx, op, x, y);
-    let r = if op == BinaryOp::Sub { last_nan(cx, x, y, r) } else { double_nan(cx, &[x, y], r) };
-    let r = if op == BinaryOp::Div && mods.approx { huge_divisor(cx, x, y, r) } else { r };
-    let r = bits(cx, r);
+    let r = emit_clif_binary(cx, op, x, y);
+    let r = if op == BinaryOp::Sub { nan_of_last_operand(cx, x, y, r) } else { propagate_f64_nan(cx, &[x, y], r) };
+    let r = if op == BinaryOp::Div && mods.approx { flush_huge_divisor(cx, x, y, r) } else { r };
+    let r = float_as_bits(cx, r);
     let r = if mods.ftz && matches!(op, BinaryOp::Mul | BinaryOp::Div) {
-        let scale = same(cx, x, SCALE32);
+        let scale = const_of_type_like(cx, x, SUBNORMAL_SCALE);
         let up = cx.b.ins().fmul(x, scale);
-        let scaled = plain(cx, op, up, y);
+        let scaled = emit_clif_binary(cx, op, up, y);
         flush_scaled(cx, r, scaled)
     } else {
         r
     };
-    finish(cx, mods, r)
+    finish_result(cx, mods, r)
 }
 
 /// A result of double precision with the NaN that a GPU makes of NaN operands, given in the order in
 /// which it looks for one. Nothing where the processor does the same; its operands are in this order.
-fn double_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
-    if DOUBLE_NAN_OF_FIRST || type_of(cx, r).lane_bits() != 64 {
+fn propagate_f64_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
+    if DOUBLE_NAN_OF_FIRST || clif_type_of(cx, r).lane_bits() != 64 {
         return r;
     }
-    let invalid = same(cx, r, 0xfff8_0000_0000_0000);
-    let mut nan = bits(cx, invalid);
+    let invalid = const_of_type_like(cx, r, 0xfff8_0000_0000_0000);
+    let mut nan = float_as_bits(cx, invalid);
     for &x in order.iter().rev() {
-        nan = quiet_or(cx, x, nan);
+        nan = quiet_nan_or(cx, x, nan);
     }
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
-    let r = bits(cx, r);
-    let r = choose(cx, is_nan, nan, r);
+    let r = float_as_bits(cx, r);
+    let r = select_lanes(cx, is_nan, nan, r);
     float(cx, r)
 }
 
 /// The bits of `x`, made quiet, where it is NaN, else `other`.
-fn quiet_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
+fn quiet_nan_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
-    let x = bits(cx, x);
-    let quiet_bit = same(cx, x, 1 << 51);
+    let x = float_as_bits(cx, x);
+    let quiet_bit = const_of_type_like(cx, x, 1 << 51);
     let quiet = cx.b.ins().bor(x, quiet_bit);
-    choose(cx, is_nan, quiet, other)
+    select_lanes(cx, is_nan, quiet, other)
 }
 
-/// [`double_nan`] for `x - y`, where a GPU looks at the last operand first and no processor does.
-fn last_nan(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> Value {
-    if type_of(cx, r).lane_bits() != 64 {
+/// [`propagate_f64_nan`] for `x - y`, where a GPU looks at the last operand first and no processor does.
+fn nan_of_last_operand(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> Value {
+    if clif_type_of(cx, r).lane_bits() != 64 {
         return r;
     }
-    let r = double_nan(cx, &[y, x], r);
-    let r = bits(cx, r);
-    let r = quiet_or(cx, y, r);
+    let r = propagate_f64_nan(cx, &[y, x], r);
+    let r = float_as_bits(cx, r);
+    let r = quiet_nan_or(cx, y, r);
     float(cx, r)
 }
 
 /// `div.approx` by more than 2^126 gives zero (NaN for infinity): the reciprocal is flushed.
-fn huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
-    let bits_y = bits(cx, y);
-    let sign = and_const(cx, bits_y, SIGN32);
+fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
+    let bits_y = float_as_bits(cx, y);
+    let sign = and_const(cx, bits_y, SIGN_MASK_F32);
     let zero = float(cx, sign);
     let magnitude = cx.b.ins().fabs(y);
     let huge = fcmp_const(cx, FloatCC::GreaterThan, magnitude, 0x7e80_0000);
     let product = cx.b.ins().fmul(x, zero);
-    choose(cx, huge, product, quotient)
+    select_lanes(cx, huge, product, quotient)
 }
 
 /// The number that is not NaN, -0 below +0.
 fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value) -> Value {
-    let (a, b) = if mods.ftz { (flush(cx, a), flush(cx, b)) } else { (a, b) };
+    let (a, b) = if mods.ftz { (flush_subnormals(cx, a), flush_subnormals(cx, b)) } else { (a, b) };
     let (x, y) = (float(cx, a), float(cx, b));
     let cc = if max { FloatCC::GreaterThan } else { FloatCC::LessThan };
     let first = cx.b.ins().fcmp(cc, x, y);
-    let r = choose(cx, first, a, b);
+    let r = select_lanes(cx, first, a, b);
     // Equal numbers have equal bits but for the sign of zero.
     let equal = cx.b.ins().fcmp(FloatCC::Equal, x, y);
     let either = if max { cx.b.ins().band(a, b) } else { cx.b.ins().bor(a, b) };
-    let r = choose(cx, equal, either, r);
+    let r = select_lanes(cx, equal, either, r);
     let r = if mods.nan {
         let a_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
-        choose(cx, a_nan, a, r)
+        select_lanes(cx, a_nan, a, r)
     } else {
         let b_nan = cx.b.ins().fcmp(FloatCC::Unordered, y, y);
-        choose(cx, b_nan, a, r)
+        select_lanes(cx, b_nan, a, r)
     };
-    if type_of(cx, r).lane_bits() == 64 {
+    if clif_type_of(cx, r).lane_bits() == 64 {
         // Of two NaNs the last, made quiet.
         let f = float(cx, r);
         let both = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
-        let quiet_bit = same(cx, b, 1 << 51);
+        let quiet_bit = const_of_type_like(cx, b, 1 << 51);
         let quiet = cx.b.ins().bor(b, quiet_bit);
-        return choose(cx, both, quiet, r);
+        return select_lanes(cx, both, quiet, r);
     }
-    if cx.state.lazy_nan { r } else { canonical(cx, r) }
+    if cx.state.lazy_nan { r } else { canonicalize_nan(cx, r) }
 }
 
 /// `fma`; `None` when a helper has to do it.
-pub(super) fn ternary(
+pub(super) fn lower_float_ternary(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     op: TernaryOp,
     ty: Type,
     mods: &FpMods,
-    srcs: &[Parts],
-) -> Option<Parts> {
+    srcs: &[LaneParts],
+) -> Option<LaneParts> {
     if !matches!(op, TernaryOp::Fma | TernaryOp::MadLo) {
         return None;
     }
-    if let Some(element) = pair_element(ty) {
-        return by_half(cx, srcs, |cx, srcs| ternary(cx, shape, op, element, mods, srcs));
+    if let Some(element) = element_of_half_pair(ty) {
+        return emit_per_half(cx, srcs, |cx, srcs| lower_float_ternary(cx, shape, op, element, mods, srcs));
     }
-    if !native(ty, mods) {
+    if !is_native_type(ty, mods) {
         return None;
     }
     if ty == Type::BF16 {
-        return Some(brain_fma(cx, shape, srcs));
+        return Some(lower_bf16_fma(cx, shape, srcs));
     }
     if ty == Type::F16 {
-        let wide: Vec<Parts> = srcs.iter().map(|p| half::widen(cx, ty, p)).collect();
+        let wide: Vec<LaneParts> = srcs.iter().map(|p| half::widen_halves(cx, ty, p)).collect();
         let r = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
             let (a, b, c) = (float(cx, a), float(cx, b), float(cx, c));
             let r = half::fma_odd(cx, a, b, c);
-            let r = bits(cx, r);
-            if mods.sat { saturate(cx, r) } else { r }
+            let r = float_as_bits(cx, r);
+            if mods.sat { saturate_to_unit(cx, r) } else { r }
         });
-        return Some(half::narrow(cx, ty, &r));
+        return Some(half::narrow_to_half(cx, ty, &r));
     }
-    if to_nearest(mods) {
+    if rounds_to_nearest(mods) {
         return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
-            let (a, b, c) = (operand(cx, mods, a), operand(cx, mods, b), operand(cx, mods, c));
+            let (a, b, c) = (load_operand(cx, mods, a), load_operand(cx, mods, b), load_operand(cx, mods, c));
             // The result of an instruction takes the place of the first factor: better of one that was
             // just loaded for it than of one that other lanes need as well.
-            let (a, b) = if ty == Type::F32 && is_loaded(cx, b) { (b, a) } else { (a, b) };
-            let (x, y, z) = (sign_inside(cx, a), sign_inside(cx, b), sign_inside(cx, c));
+            let (a, b) = if ty == Type::F32 && is_load_result(cx, b) { (b, a) } else { (a, b) };
+            let (x, y, z) = (fold_negation(cx, a), fold_negation(cx, b), fold_negation(cx, c));
             let r = cx.b.ins().fma(x, y, z);
-            let r = double_nan(cx, &[c, b, a], r);
-            let r = bits(cx, r);
+            let r = propagate_f64_nan(cx, &[c, b, a], r);
+            let r = float_as_bits(cx, r);
             let r = if mods.ftz {
-                let scale = same(cx, a, SCALE32);
+                let scale = const_of_type_like(cx, a, SUBNORMAL_SCALE);
                 let (a, c) = (cx.b.ins().fmul(a, scale), cx.b.ins().fmul(c, scale));
                 let scaled = cx.b.ins().fma(a, b, c);
                 flush_scaled(cx, r, scaled)
             } else {
                 r
             };
-            finish(cx, mods, r)
+            finish_result(cx, mods, r)
         }));
     }
     if ty != Type::F32 {
         return None;
     }
-    let wide: Vec<Parts> = srcs.iter().map(|p| in_double(cx, shape, mods, p)).collect();
+    let wide: Vec<LaneParts> = srcs.iter().map(|p| single_bits_to_double(cx, shape, mods, p)).collect();
     let rounded = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
         let p = cx.b.ins().fmul(a, b);
         directed_sum(cx, mods, p, c)
     });
-    Some(from_double(cx, shape, mods, &rounded))
+    Some(double_to_single_rounded(cx, shape, mods, &rounded))
 }
 
 /// A negated operand of a multiply-add in the form that the back end makes a part of it.
-fn sign_inside(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
-    match negated(cx, operand) {
+fn fold_negation(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
+    match negated_source(cx, operand) {
         Some(x) => cx.b.ins().fneg(x),
         None => operand,
     }
@@ -381,83 +390,85 @@ fn sign_inside(cx: &mut OpCtx<'_, '_>, operand: Value) -> Value {
 
 /// `fma` of bfloat16: the product is exact in double precision (in single it may leave the range), the
 /// sum is rounded to odd there and in single precision, so that the last rounding is the only one.
-fn brain_fma(cx: &mut OpCtx<'_, '_>, shape: Shape, srcs: &[Parts]) -> Parts {
-    let wide: Vec<Parts> = srcs
+fn lower_bf16_fma(cx: &mut OpCtx<'_, '_>, shape: EmitShape, srcs: &[LaneParts]) -> LaneParts {
+    let wide: Vec<LaneParts> = srcs
         .iter()
         .map(|p| {
-            let singles = half::widen(cx, Type::BF16, p);
-            in_double(cx, shape, &FpMods::default(), &singles)
+            let singles = half::widen_halves(cx, Type::BF16, p);
+            single_bits_to_double(cx, shape, &FpMods::default(), &singles)
         })
         .collect();
     let singles = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
         let s = half::fma_odd(cx, a, b, c);
-        let near = demote(cx, s);
+        let near = demote_to_single(cx, s);
         let back = promote_again(cx, near);
         let error = cx.b.ins().fsub(s, back);
         // Only its sign counts, which must outlast single precision.
-        let scale = same(cx, error, 200f64.exp2().to_bits());
+        let scale = const_of_type_like(cx, error, 200f64.exp2().to_bits());
         let error = cx.b.ins().fmul(error, scale);
-        let error = demote(cx, error);
+        let error = demote_to_single(cx, error);
         half::round_to_odd(cx, near, error)
     });
-    let joined = join_demoted(cx, shape, &singles);
-    half::narrow(cx, Type::BF16, &joined)
+    let joined = join_demoted_halves(cx, shape, &singles);
+    half::narrow_to_half(cx, Type::BF16, &joined)
 }
 
 /// `abs neg rcp sqrt rsqrt`; `None` when a helper has to do it.
-pub(super) fn unary(
+pub(super) fn lower_float_unary(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     op: UnaryOp,
     ty: Type,
     mods: &FpMods,
-    a: &Parts,
-) -> Option<Parts> {
+    a: &LaneParts,
+) -> Option<LaneParts> {
     match (op, ty) {
         (UnaryOp::Abs | UnaryOp::Neg, Type::F16x2 | Type::BF16x2) => {
-            let element = pair_element(ty)?;
-            by_half(cx, std::slice::from_ref(a), |cx, srcs| unary(cx, shape, op, element, mods, &srcs[0]))
+            let element = element_of_half_pair(ty)?;
+            emit_per_half(cx, std::slice::from_ref(a), |cx, srcs| {
+                lower_float_unary(cx, shape, op, element, mods, &srcs[0])
+            })
         }
         (UnaryOp::Abs | UnaryOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
-            Some(map1(cx, a, |cx, x| sign_op(cx, op, ty, mods, x)))
+            Some(map1(cx, a, |cx, x| lower_abs_neg(cx, op, ty, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
-            if to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
+            if rounds_to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
         {
-            Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x)))
+            Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) => {
-            let wide = in_double(cx, shape, mods, a);
+            let wide = single_bits_to_double(cx, shape, mods, a);
             let rounded = map1(cx, &wide, |cx, x| {
-                let one = same(cx, x, 0x3ff0_0000_0000_0000);
+                let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
                 let r = if op == UnaryOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
                 directed_flushed(cx, mods, r, None)
             });
-            Some(from_double(cx, shape, mods, &rounded))
+            Some(double_to_single_rounded(cx, shape, mods, &rounded))
         }
         (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
-            Some(map1(cx, a, |cx, x| upper_word(cx, op, x)))
+            Some(map1(cx, a, |cx, x| lower_upper_word_approx(cx, op, x)))
         }
-        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| root_or_reciprocal(cx, op, mods, x))),
+        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x))),
         _ => None,
     }
 }
 
 /// `abs` and `neg` are arithmetic: they make a NaN canonical, or quiet in double precision, where
 /// its sign stays.
-fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Value) -> Value {
+fn lower_abs_neg(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Value) -> Value {
     let sign_bit = 1u64 << (ty.bits() - 1);
-    let x = if mods.ftz { flush(cx, x) } else { x };
+    let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if ty == Type::F64 && op == UnaryOp::Neg {
         let f = float(cx, x);
-        let zero = same(cx, f, sign_bit);
+        let zero = const_of_type_like(cx, f, sign_bit);
         let r = cx.b.ins().fsub(zero, f);
-        return bits(cx, r);
+        return float_as_bits(cx, r);
     }
     let r = if op == UnaryOp::Abs {
         and_const(cx, x, sign_bit - 1)
     } else {
-        let mask = same(cx, x, sign_bit);
+        let mask = const_of_type_like(cx, x, sign_bit);
         cx.b.ins().bxor(x, mask)
     };
     match ty {
@@ -465,59 +476,59 @@ fn sign_op(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x: Valu
             let f = float(cx, x);
             let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
             let quiet = cx.b.ins().fadd(f, f);
-            let quiet = bits(cx, quiet);
-            choose(cx, nan, quiet, r)
+            let quiet = float_as_bits(cx, quiet);
+            select_lanes(cx, nan, quiet, r)
         }
         Type::F16 | Type::BF16 => {
             let magnitude = and_const(cx, x, 0x7fff);
             let nan =
                 icmp_const(cx, IntCC::SignedGreaterThan, magnitude, if ty == Type::F16 { 0x7c00 } else { 0x7f80 });
-            let canonical = same(cx, x, 0x7fff);
-            choose(cx, nan, canonical, r)
+            let canonical = const_of_type_like(cx, x, 0x7fff);
+            select_lanes(cx, nan, canonical, r)
         }
         _ if cx.state.lazy_nan => r,
-        _ => canonical(cx, r),
+        _ => canonicalize_nan(cx, r),
     }
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only upper words count, of operand and result.
-fn upper_word(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
-    const UPPER: u64 = 0xffff_ffff_0000_0000;
-    let x = and_const(cx, x, UPPER);
-    let x = flush64(cx, x);
+fn lower_upper_word_approx(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
+    const UPPER_WORD_MASK: u64 = 0xffff_ffff_0000_0000;
+    let x = and_const(cx, x, UPPER_WORD_MASK);
+    let x = flush_subnormals_f64(cx, x);
     let x = float(cx, x);
-    let one = same(cx, x, 0x3ff0_0000_0000_0000);
+    let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
     let divisor = if op == UnaryOp::Rcp { x } else { cx.b.ins().sqrt(x) };
     let r = cx.b.ins().fdiv(one, divisor);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
-    let r = bits(cx, r);
-    let half = same(cx, r, 0x8000_0000);
+    let r = float_as_bits(cx, r);
+    let half = const_of_type_like(cx, r, 0x8000_0000);
     let r = cx.b.ins().iadd(r, half);
-    let r = and_const(cx, r, UPPER);
-    let r = flush64(cx, r);
-    let canonical = same(cx, r, 0x7fff_ffff_0000_0000);
-    choose(cx, nan, canonical, r)
+    let r = and_const(cx, r, UPPER_WORD_MASK);
+    let r = flush_subnormals_f64(cx, r);
+    let canonical = const_of_type_like(cx, r, 0x7fff_ffff_0000_0000);
+    select_lanes(cx, nan, canonical, r)
 }
 
 /// Double-precision bits with subnormals made zero.
-fn flush64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+fn flush_subnormals_f64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let exponent = and_const(cx, x, 0x7ff0_0000_0000_0000);
     let sign = and_const(cx, x, 1 << 63);
     let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
-    choose(cx, tiny, sign, x)
+    select_lanes(cx, tiny, sign, x)
 }
 
-fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
-    let x = operand(cx, mods, x);
-    let one_bits = if type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE32 };
-    let one = same(cx, x, one_bits);
+fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
+    let x = load_operand(cx, mods, x);
+    let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
+    let one = const_of_type_like(cx, x, one_bits);
     let r = match op {
         UnaryOp::Rcp => {
             let r = cx.b.ins().fdiv(one, x);
             if mods.ftz && mods.rnd != Rounding::Default {
-                let scale = same(cx, x, SCALE32);
+                let scale = const_of_type_like(cx, x, SUBNORMAL_SCALE);
                 let scaled = cx.b.ins().fdiv(scale, x);
-                let r = bits(cx, r);
+                let r = float_as_bits(cx, r);
                 let r = flush_scaled(cx, r, scaled);
                 float(cx, r)
             } else {
@@ -530,7 +541,7 @@ fn root_or_reciprocal(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Val
             cx.b.ins().fdiv(one, root)
         }
     };
-    let r = double_nan(cx, &[x], r);
-    let r = bits(cx, r);
-    finish(cx, mods, r)
+    let r = propagate_f64_nan(cx, &[x], r);
+    let r = float_as_bits(cx, r);
+    finish_result(cx, mods, r)
 }

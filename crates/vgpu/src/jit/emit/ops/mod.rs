@@ -3,11 +3,11 @@
 //! What the caller does, and this module does not:
 //!
 //! * guards: the results are blended or branched around by the caller;
-//! * operands: it turns every operand of [`sources`] into [`Parts`] of the named width
-//!   ([`immediate`] makes constants; special registers and addresses are the caller's), and
-//!   narrows a register that is wider than the width asked for ([`fit_source`]);
-//! * results: [`lower`] returns one [`Parts`] per entry of [`dests`], and a destination register
-//!   that is wider than its entry is extended with [`fit_result`].
+//! * operands: it turns every operand of [`source_operands`] into [`LaneParts`] of the named width
+//!   ([`immediate_parts`] makes constants; special registers and addresses are the caller's), and
+//!   narrows a register that is wider than the width asked for ([`narrow_source`]);
+//! * results: [`lower_inst`] returns one [`LaneParts`] per entry of [`dest_registers`], and a destination register
+//!   that is wider than its entry is extended with [`extend_result`].
 //!
 //! A predicate source that is written negated (`!p` of `setp`, `set`) is passed as it is; the
 //! negation is done here. The carry flag is no operand: when [`reads_carry`] the caller appends
@@ -18,15 +18,15 @@
 
 mod approx;
 mod bitwise;
+mod clif_helpers;
 mod compare;
 mod convert;
-mod emit;
 mod float;
 mod half;
 mod helper;
 mod int;
+mod lane_parts;
 mod moves;
-mod parts;
 mod rounding;
 mod shift;
 mod soft;
@@ -40,13 +40,15 @@ use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::{BinaryOp, Function, Inst, Operand, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
-pub use super::values::Parts;
-use crate::jit::simt::pure::result_type;
-pub use crate::jit::simt::pure::{Dests, Sources, dests, is_pure, reads_carry, sources, writes_carry};
-pub use crate::jit::simt::width::{Shape, Width};
-pub use parts::{
-    bits_to_mask, blend, constant, fit_result, fit_source, float_bits, from_lanes, immediate, immediate_bits, lane,
-    mask_to_bits, splat,
+pub use super::values::LaneParts;
+use crate::jit::simt::pure_instructions::result_type;
+pub use crate::jit::simt::pure_instructions::{
+    DestRegs, SourceOperands, dest_registers, is_pure, reads_carry, source_operands, writes_carry,
+};
+pub use crate::jit::simt::width::{EmitShape, RegWidth};
+pub use lane_parts::{
+    bits_to_mask, blend_lanes, extend_result, extract_lane, float_bits, from_lanes, immediate_bits, immediate_parts,
+    mask_to_bits, narrow_source, splat_constant, splat_scalar,
 };
 pub use standalone::StandaloneFunction;
 
@@ -68,11 +70,11 @@ impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
     /// do not matter and what values registers have, which makes arithmetic cheaper.
     pub fn for_function(function: &Function) -> OpState {
-        OpState { nans: nan::of(function), known: known_values::of(function), ..OpState::default() }
+        OpState { nans: nan::nan_uses(function), known: known_values::known_values(function), ..OpState::default() }
     }
 
     /// The bits that a register holds always, if they are known.
-    pub(crate) fn constant(&self, r: rtcg_ptx::ast::Reg) -> Option<u64> {
+    pub(crate) fn constant_of_register(&self, r: rtcg_ptx::ast::Reg) -> Option<u64> {
         match self.known.get(r.index()) {
             Some(KnownValue::Constant(bits)) => Some(*bits),
             _ => None,
@@ -84,7 +86,7 @@ impl OpState {
     }
 
     /// What is known of a 32-bit operand.
-    fn known(&self, operand: &Operand) -> KnownValue {
+    fn known_operand_bits(&self, operand: &Operand) -> KnownValue {
         match operand {
             Operand::F32(bits) => KnownValue::Constant(u64::from(*bits)),
             Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(KnownValue::Unknown),
@@ -94,10 +96,10 @@ impl OpState {
 }
 
 /// What an operand of 32 bits is as stored: a register may hold any NaN where the one is meant.
-pub(crate) fn as_stored(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: Parts) -> Parts {
+pub(crate) fn as_stored(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: LaneParts) -> LaneParts {
     match operand {
         Operand::Reg(r) if cx.state.nan_bits(*r) == nan::NanUse::CanonicalizedAtStore => {
-            emit::map1(cx, &parts, float::canonical)
+            clif_helpers::map1(cx, &parts, float::canonicalize_nan)
         }
         _ => parts,
     }
@@ -113,33 +115,33 @@ pub struct OpCtx<'a, 'f> {
 
 /// An instruction form that the virtual GPU does not execute; the text names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported(pub String);
+pub struct UnsupportedInst(pub String);
 
-impl std::fmt::Display for Unsupported {
+impl std::fmt::Display for UnsupportedInst {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} is not supported by the virtual GPU", self.0)
     }
 }
 
-impl std::error::Error for Unsupported {}
+impl std::error::Error for UnsupportedInst {}
 
-/// Whether [`lower`] can emit `inst`; asked once when a module is loaded.
-pub fn check(inst: &Inst) -> Result<(), Unsupported> {
+/// Whether [`lower_inst`] can emit `inst`; asked once when a module is loaded.
+pub fn check_supported(inst: &Inst) -> Result<(), UnsupportedInst> {
     let known = match inst {
         Inst::Carry { ty, .. } => matches!(ty.bits(), 32 | 64),
-        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::supported(*cmp, *ty),
+        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::is_supported(*cmp, *ty),
         Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => {
             true
         }
         Inst::Unary { op: UnaryOp::Not, ty: Type::Pred, .. } => true,
         Inst::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => true,
-        _ => soft::select(inst).is_some(),
+        _ => soft::helper_for_inst(inst).is_some(),
     };
-    if known { Ok(()) } else { Err(unsupported(inst)) }
+    if known { Ok(()) } else { Err(unsupported_inst(inst)) }
 }
 
-fn unsupported(inst: &Inst) -> Unsupported {
-    Unsupported(match inst {
+fn unsupported_inst(inst: &Inst) -> UnsupportedInst {
+    UnsupportedInst(match inst {
         Inst::Unary { op, ty, .. } => format!("{op:?} of {ty:?}"),
         Inst::Binary { op, ty, .. } => format!("{op:?} of {ty:?}"),
         Inst::Ternary { op, ty, .. } => format!("{op:?} of {ty:?}"),
@@ -151,18 +153,18 @@ fn unsupported(inst: &Inst) -> Unsupported {
     })
 }
 
-/// Emits `inst`: the values of [`sources`] (and the carry) in, those of [`dests`] (and the carry) out.
-pub fn lower(
+/// Emits `inst`: the values of [`source_operands`] (and the carry) in, those of [`dest_registers`] (and the carry) out.
+pub fn lower_inst(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     inst: &Inst,
-    srcs: &[Parts],
-) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
-    if let Some(results) = structural(cx, shape, inst, srcs)? {
+    srcs: &[LaneParts],
+) -> Result<SmallVec<[LaneParts; 2]>, UnsupportedInst> {
+    if let Some(results) = lower_structural(cx, shape, inst, srcs)? {
         return Ok(results);
     }
-    cx.state.lazy_nan = dests(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::NanUse::BitsObserved);
-    let emitted = direct(cx, shape, inst, srcs);
+    cx.state.lazy_nan = dest_registers(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::NanUse::BitsObserved);
+    let emitted = lower_direct(cx, shape, inst, srcs);
     cx.state.lazy_nan = false;
     match emitted {
         Some(r) => Ok(smallvec![r]),
@@ -170,40 +172,44 @@ pub fn lower(
     }
 }
 
-/// As [`lower`], but by the Rust helper where there is one: slow, and the definition of what is right.
+/// As [`lower_inst`], but by the Rust helper where there is one: slow, and the definition of what is right.
 pub fn lower_with_helper(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     inst: &Inst,
-    srcs: &[Parts],
-) -> Result<SmallVec<[Parts; 2]>, Unsupported> {
-    let Some(helper) = soft::select(inst) else { return Err(unsupported(inst)) };
-    let widths: SmallVec<[Width; 4]> = sources(inst).iter().map(|s| s.1).collect();
-    let ret = dests(inst).first().map_or(Width::W32, |d| d.1);
-    Ok(smallvec![helper::call(cx, shape, helper, srcs, &widths, ret)])
+    srcs: &[LaneParts],
+) -> Result<SmallVec<[LaneParts; 2]>, UnsupportedInst> {
+    let Some(helper) = soft::helper_for_inst(inst) else { return Err(unsupported_inst(inst)) };
+    let widths: SmallVec<[RegWidth; 4]> = source_operands(inst).iter().map(|s| s.1).collect();
+    let ret = dest_registers(inst).first().map_or(RegWidth::W32, |d| d.1);
+    Ok(smallvec![helper::call_helper(cx, shape, helper, srcs, &widths, ret)])
 }
 
 /// The addresses of all helpers, in the same order in every program that was built from the same sources.
-pub(super) fn helpers() -> Vec<usize> {
-    soft::every().into_iter().map(helper::Helper::address).collect()
+pub(super) fn helper_addresses() -> Vec<usize> {
+    soft::all_helpers().into_iter().map(helper::SoftHelper::fn_address).collect()
 }
 
 /// Instructions that are more than one function of lanes: moves, selections, predicates, carries.
-fn structural(
+fn lower_structural(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     inst: &Inst,
-    srcs: &[Parts],
-) -> Result<Option<SmallVec<[Parts; 2]>>, Unsupported> {
+    srcs: &[LaneParts],
+) -> Result<Option<SmallVec<[LaneParts; 2]>>, UnsupportedInst> {
     Ok(Some(match inst {
         Inst::Mov { .. } => smallvec![srcs[0].clone()],
-        Inst::MovPack { ty, .. } => smallvec![moves::pack(cx, shape, *ty, srcs)],
+        Inst::MovPack { ty, .. } => smallvec![moves::pack_elements(cx, shape, *ty, srcs)],
         Inst::MovUnpack { ty, dsts, .. } => {
-            let elements = moves::unpack(cx, shape, *ty, dsts.len(), &srcs[0]);
+            let elements = moves::unpack_elements(cx, shape, *ty, dsts.len(), &srcs[0]);
             elements.into_iter().zip(dsts).filter_map(|(e, d)| d.map(|_| e)).collect()
         }
-        Inst::Selp { ty, .. } => smallvec![blend(cx, shape, &srcs[2], &srcs[0], &srcs[1], Width::of(*ty))],
-        Inst::Slct { ty, cty, ftz, .. } => smallvec![moves::slct(cx, shape, Width::of(*ty), *cty, *ftz, srcs)],
+        Inst::Selp { ty, .. } => {
+            smallvec![blend_lanes(cx, shape, &srcs[2], &srcs[0], &srcs[1], RegWidth::of_type(*ty))]
+        }
+        Inst::Slct { ty, cty, ftz, .. } => {
+            smallvec![moves::emit_slct(cx, shape, RegWidth::of_type(*ty), *cty, *ftz, srcs)]
+        }
         Inst::Setp { cmp, ty, ftz, combine, dst, dst2, .. } => {
             let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
             let wanted = [dst.map(|_| false), dst2.map(|_| true)];
@@ -212,23 +218,25 @@ fn structural(
                 halves.into_iter().zip(wanted).filter_map(|(h, w)| w.map(|_| h)).collect()
             } else {
                 let wanted: SmallVec<[bool; 2]> = wanted.into_iter().flatten().collect();
-                comparison.emit(cx, shape, srcs, &wanted)?.into()
+                comparison.emit_comparison(cx, shape, srcs, &wanted)?.into()
             }
         }
         Inst::Set { cmp, dty, ty, ftz, combine, .. } => {
             let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
             if matches!(ty, Type::F16x2 | Type::BF16x2) {
                 let halves = comparison.emit_pair(cx, shape, srcs)?;
-                smallvec![compare::set_pair(cx, shape, *dty, &halves)]
+                smallvec![compare::emit_set_pair(cx, shape, *dty, &halves)]
             } else {
-                let p = comparison.emit(cx, shape, srcs, &[false])?.swap_remove(0);
+                let p = comparison.emit_comparison(cx, shape, srcs, &[false])?.swap_remove(0);
                 smallvec![compare::set_value(cx, shape, *dty, &p)]
             }
         }
         Inst::Carry { op, ty, cc_in, cc_out, .. } => {
             let cin = if *cc_in { srcs.last() } else { None };
-            let Some([sum, out]) = int::carry(cx, shape, *op, *ty, srcs, cin) else { return Err(unsupported(inst)) };
-            let mut results: SmallVec<[Parts; 2]> = smallvec![sum];
+            let Some([sum, out]) = int::lower_carry_op(cx, shape, *op, *ty, srcs, cin) else {
+                return Err(unsupported_inst(inst));
+            };
+            let mut results: SmallVec<[LaneParts; 2]> = smallvec![sum];
             results.extend(cc_out.then_some(out));
             results
         }
@@ -237,21 +245,27 @@ fn structural(
 }
 
 /// Instructions with a CLIF form; `None` for those that helpers do.
-fn direct(cx: &mut OpCtx<'_, '_>, shape: Shape, inst: &Inst, srcs: &[Parts]) -> Option<Parts> {
+fn lower_direct(cx: &mut OpCtx<'_, '_>, shape: EmitShape, inst: &Inst, srcs: &[LaneParts]) -> Option<LaneParts> {
     match inst {
         Inst::Unary { op, ty, mods, .. } if ty.is_float() => {
-            float::unary(cx, shape, *op, *ty, mods, &srcs[0]).or_else(|| approx::unary(cx, *op, *ty, mods, &srcs[0]))
+            float::lower_float_unary(cx, shape, *op, *ty, mods, &srcs[0])
+                .or_else(|| approx::lower_approx(cx, *op, *ty, mods, &srcs[0]))
         }
-        Inst::Unary { op, ty, .. } => int::unary(cx, shape, *op, *ty, &srcs[0]),
-        Inst::Binary { op, ty, mods, .. } if ty.is_float() => float::binary(cx, shape, *op, *ty, mods, srcs),
-        Inst::Binary { op, ty, mods, b, .. } => int::binary(cx, shape, *op, *ty, mods, b, srcs),
+        Inst::Unary { op, ty, .. } => int::lower_int_unary(cx, shape, *op, *ty, &srcs[0]),
+        Inst::Binary { op, ty, mods, .. } if ty.is_float() => {
+            float::lower_float_binary(cx, shape, *op, *ty, mods, srcs)
+        }
+        Inst::Binary { op, ty, mods, b, .. } => int::lower_int_binary(cx, shape, *op, *ty, mods, b, srcs),
         Inst::Ternary { op, ty, mods, .. } if ty.is_float() => {
-            unit_interval_fma::fma(cx, inst, srcs).or_else(|| float::ternary(cx, shape, *op, *ty, mods, srcs))
+            unit_interval_fma::lower_unit_interval_fma(cx, inst, srcs)
+                .or_else(|| float::lower_float_ternary(cx, shape, *op, *ty, mods, srcs))
         }
-        Inst::Ternary { op, ty, mods, a, b, c, .. } => int::ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs),
-        Inst::Bfi { ty, pos, len, .. } => bitwise::bfi(cx, *ty, pos, len, &srcs[0], &srcs[1]),
+        Inst::Ternary { op, ty, mods, a, b, c, .. } => {
+            int::lower_int_ternary(cx, shape, *op, *ty, mods, [a, b, c], srcs)
+        }
+        Inst::Bfi { ty, pos, len, .. } => bitwise::emit_bfi_constant(cx, *ty, pos, len, &srcs[0], &srcs[1]),
         Inst::Cvt { mods, .. } | Inst::CvtPack { mods, .. } if mods.satfinite => None,
-        Inst::Cvt { dty, sty, mods, .. } => convert::emit(cx, shape, *dty, *sty, mods, &srcs[0]),
+        Inst::Cvt { dty, sty, mods, .. } => convert::emit_conversion(cx, shape, *dty, *sty, mods, &srcs[0]),
         Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),
         _ => None,
     }

@@ -8,41 +8,48 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{FpMods, Rounding};
 
-use super::emit::{and_const, bits, choose, fcmp_const, float, icmp_const, map1, map2, same, type_of};
-use super::float::{SIGN32, finish, operand};
+use super::clif_helpers::{
+    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, icmp_const, map1, map2, select_lanes,
+};
+use super::float::{SIGN_MASK_F32, finish_result, load_operand};
 use super::half::two_sum_error;
-use super::parts::{as_type, shuffle_words};
-use super::{OpCtx, Parts, Shape};
+use super::lane_parts::{bitcast_to, shuffle_words};
+use super::{EmitShape, LaneParts, OpCtx};
 
 /// 2^32, by which a result near the smallest normal number is scaled to see how it rounds there
 /// with more range. Operands of such a result are far from overflow.
-pub(super) const SCALE32: u64 = 0x4f80_0000;
+pub(super) const SUBNORMAL_SCALE: u64 = 0x4f80_0000;
 
 /// Flushes `r` where `scaled`, the same result times 2^32, is below 2^-94: `.ftz` looks at the
 /// result rounded with an unlimited range of exponents.
 pub(super) fn flush_scaled(cx: &mut OpCtx<'_, '_>, r: Value, scaled: Value) -> Value {
     let magnitude = cx.b.ins().fabs(scaled);
     let tiny = fcmp_const(cx, FloatCC::LessThan, magnitude, 0x1080_0000);
-    let sign = and_const(cx, r, SIGN32);
-    choose(cx, tiny, sign, r)
+    let sign = and_const(cx, r, SIGN_MASK_F32);
+    select_lanes(cx, tiny, sign, r)
 }
 
 /// Single-precision bits as doubles.
-pub(super) fn in_double(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, parts: &[Value]) -> Parts {
-    let floats = map1(cx, parts, |cx, x| operand(cx, mods, x));
-    promote(cx, shape, &floats)
+pub(super) fn single_bits_to_double(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    mods: &FpMods,
+    parts: &[Value],
+) -> LaneParts {
+    let floats = map1(cx, parts, |cx, x| load_operand(cx, mods, x));
+    promote_to_double(cx, shape, &floats)
 }
 
 /// Singles as doubles (twice the parts of a chunk).
-pub(super) fn promote(cx: &mut OpCtx<'_, '_>, shape: Shape, floats: &[Value]) -> Parts {
-    if shape == Shape::Scalar {
+pub(super) fn promote_to_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, floats: &[Value]) -> LaneParts {
+    if shape == EmitShape::Scalar {
         return map1(cx, floats, |cx, x| cx.b.ins().fpromote(types::F64, x));
     }
-    let mut wide = Parts::new();
+    let mut wide = LaneParts::new();
     for &x in floats {
         wide.push(cx.b.ins().fvpromote_low(x));
         let upper = shuffle_words(cx, x, x, [2, 3, 2, 3]);
-        let upper = as_type(cx, upper, types::F32X4);
+        let upper = bitcast_to(cx, upper, types::F32X4);
         wide.push(cx.b.ins().fvpromote_low(upper));
     }
     wide
@@ -50,30 +57,30 @@ pub(super) fn promote(cx: &mut OpCtx<'_, '_>, shape: Shape, floats: &[Value]) ->
 
 /// Doubles rounded to nearest single precision, in lanes as the doubles are: a vector has its two
 /// results in its lower half.
-pub(super) fn demote(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    if type_of(cx, x).is_vector() { cx.b.ins().fvdemote(x) } else { cx.b.ins().fdemote(types::F32, x) }
+pub(super) fn demote_to_single(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    if clif_type_of(cx, x).is_vector() { cx.b.ins().fvdemote(x) } else { cx.b.ins().fdemote(types::F32, x) }
 }
 
 /// Doubles rounded to nearest singles, as bits.
-pub(super) fn demote_all(cx: &mut OpCtx<'_, '_>, shape: Shape, doubles: &[Value]) -> Parts {
-    let singles = map1(cx, doubles, demote);
-    join_demoted(cx, shape, &singles)
+pub(super) fn demote_all(cx: &mut OpCtx<'_, '_>, shape: EmitShape, doubles: &[Value]) -> LaneParts {
+    let singles = map1(cx, doubles, demote_to_single);
+    join_demoted_halves(cx, shape, &singles)
 }
 
-/// Puts the lower halves that [`demote`] makes together, as bits.
-pub(super) fn join_demoted(cx: &mut OpCtx<'_, '_>, shape: Shape, singles: &[Value]) -> Parts {
+/// Puts the lower halves that [`demote_to_single`] makes together, as bits.
+pub(super) fn join_demoted_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, singles: &[Value]) -> LaneParts {
     match shape {
-        Shape::Scalar => map1(cx, singles, bits),
-        Shape::Chunk => singles.chunks(2).map(|p| shuffle_words(cx, p[0], p[1], [0, 1, 4, 5])).collect(),
+        EmitShape::Scalar => map1(cx, singles, float_as_bits),
+        EmitShape::Chunk => singles.chunks(2).map(|p| shuffle_words(cx, p[0], p[1], [0, 1, 4, 5])).collect(),
     }
 }
 
-/// `s + error` rounded in direction `rnd` to single precision; lanes as [`demote`] leaves them.
+/// `s + error` rounded in direction `rnd` to single precision; lanes as [`demote_to_single`] leaves them.
 /// `error` is smaller than half a unit in the last place of the double `s`.
-fn directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value>) -> Value {
-    let near = demote(cx, s);
+fn round_sum_directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value>) -> Value {
+    let near = demote_to_single(cx, s);
     let back = promote_again(cx, near);
-    let zero = same(cx, s, 0);
+    let zero = const_of_type_like(cx, s, 0);
     let mut over = |cc: FloatCC, error_cc: FloatCC| {
         let far = cx.b.ins().fcmp(cc, back, s);
         let Some(error) = error else { return far };
@@ -93,18 +100,25 @@ fn directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value
             (Some(d), Some(u))
         }
     };
-    step(cx, rnd, s, near, down, up)
+    step_to_neighbor(cx, rnd, s, near, down, up)
 }
 
 /// Steps `near` down or up by one where the masks (of the doubles' lanes) say so; `.rz` steps down
 /// only positive numbers and up only negative ones.
-fn step(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, near: Value, down: Option<Value>, up: Option<Value>) -> Value {
-    let n = bits(cx, near);
+fn step_to_neighbor(
+    cx: &mut OpCtx<'_, '_>,
+    rnd: Rounding,
+    s: Value,
+    near: Value,
+    down: Option<Value>,
+    up: Option<Value>,
+) -> Value {
+    let n = float_as_bits(cx, near);
     let negative = {
-        let sign = bits(cx, s);
+        let sign = float_as_bits(cx, s);
         icmp_const(cx, IntCC::SignedLessThan, sign, 0)
     };
-    let one = same(cx, n, 1);
+    let one = const_of_type_like(cx, n, 1);
     let (more, less) = (cx.b.ins().iadd(n, one), cx.b.ins().isub(n, one));
     let negative_lane = lane_mask(cx, negative);
     // The next number down is nearer to zero when positive, farther when negative (and -0 for a
@@ -112,18 +126,18 @@ fn step(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, near: Value, down: Opti
     let wanted = match (down, up) {
         (Some(d), None) => {
             let d = lane_mask(cx, d);
-            let neighbour = choose(cx, negative_lane, more, less);
-            choose(cx, d, neighbour, n)
+            let neighbour = select_lanes(cx, negative_lane, more, less);
+            select_lanes(cx, d, neighbour, n)
         }
         (None, Some(u)) => {
             let u = lane_mask(cx, u);
-            let neighbour = choose(cx, negative_lane, less, more);
-            choose(cx, u, neighbour, n)
+            let neighbour = select_lanes(cx, negative_lane, less, more);
+            select_lanes(cx, u, neighbour, n)
         }
         (Some(d), Some(u)) => {
             let (d, u) = (lane_mask(cx, d), lane_mask(cx, u));
-            let away = choose(cx, negative_lane, u, d);
-            choose(cx, away, less, n)
+            let away = select_lanes(cx, negative_lane, u, d);
+            select_lanes(cx, away, less, n)
         }
         (None, None) => n,
     };
@@ -131,16 +145,20 @@ fn step(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, near: Value, down: Opti
     float(cx, wanted)
 }
 
-/// A comparison of doubles as one of the singles that [`demote`] makes of them.
+/// A comparison of doubles as one of the singles that [`demote_to_single`] makes of them.
 fn lane_mask(cx: &mut OpCtx<'_, '_>, mask: Value) -> Value {
-    if !type_of(cx, mask).is_vector() {
+    if !clif_type_of(cx, mask).is_vector() {
         return mask;
     }
     shuffle_words(cx, mask, mask, [0, 2, 0, 2])
 }
 
 pub(super) fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
-    if type_of(cx, near).is_vector() { cx.b.ins().fvpromote_low(near) } else { cx.b.ins().fpromote(types::F64, near) }
+    if clif_type_of(cx, near).is_vector() {
+        cx.b.ins().fvpromote_low(near)
+    } else {
+        cx.b.ins().fpromote(types::F64, near)
+    }
 }
 
 /// `x + y`, both exact doubles of single-precision range, rounded in direction `rnd`.
@@ -151,17 +169,17 @@ pub(super) fn directed_sum(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value, y: V
     directed_flushed(cx, mods, s, Some(error))
 }
 
-/// [`directed`], flushed as `.ftz` wants it: by what the result is with more range below.
+/// [`round_sum_directed`], flushed as `.ftz` wants it: by what the result is with more range below.
 pub(super) fn directed_flushed(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, error: Option<Value>) -> Value {
-    let r = directed(cx, mods.rnd, s, error);
+    let r = round_sum_directed(cx, mods.rnd, s, error);
     if !mods.ftz {
         return r;
     }
-    let scale = same(cx, s, f64::from(f32::from_bits(SCALE32 as u32)).to_bits());
+    let scale = const_of_type_like(cx, s, f64::from(f32::from_bits(SUBNORMAL_SCALE as u32)).to_bits());
     let s = cx.b.ins().fmul(s, scale);
     let error = error.map(|e| cx.b.ins().fmul(e, scale));
-    let scaled = directed(cx, mods.rnd, s, error);
-    let r = bits(cx, r);
+    let scaled = round_sum_directed(cx, mods.rnd, s, error);
+    let r = float_as_bits(cx, r);
     let r = flush_scaled(cx, r, scaled);
     float(cx, r)
 }
@@ -169,37 +187,42 @@ pub(super) fn directed_flushed(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, 
 /// Rounding down, a sum that is exactly zero is -0 unless both are +0.
 fn negative_zero(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, s: Value) -> Value {
     let is_zero = fcmp_const(cx, FloatCC::Equal, s, 0);
-    let (xb, yb, sb) = (bits(cx, x), bits(cx, y), bits(cx, s));
+    let (xb, yb, sb) = (float_as_bits(cx, x), float_as_bits(cx, y), float_as_bits(cx, s));
     let signs = cx.b.ins().bor(xb, yb);
     let signs = and_const(cx, signs, 1 << 63);
-    let r = choose(cx, is_zero, signs, sb);
+    let r = select_lanes(cx, is_zero, signs, sb);
     float(cx, r)
 }
 
-pub(super) fn from_double(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, rounded: &[Value]) -> Parts {
-    let joined = join_demoted(cx, shape, rounded);
-    map1(cx, &joined, |cx, x| finish(cx, mods, x))
+pub(super) fn double_to_single_rounded(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    mods: &FpMods,
+    rounded: &[Value],
+) -> LaneParts {
+    let joined = join_demoted_halves(cx, shape, rounded);
+    map1(cx, &joined, |cx, x| finish_result(cx, mods, x))
 }
 
 /// Doubles (exact in value) rounded to single-precision bits in the direction written, which is not
 /// to nearest; flushed where that is written.
-pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, doubles: &[Value]) -> Parts {
+pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, doubles: &[Value]) -> LaneParts {
     let rounded = map1(cx, doubles, |cx, x| {
         let x = float(cx, x);
         directed_flushed(cx, mods, x, None)
     });
-    join_demoted(cx, shape, &rounded)
+    join_demoted_halves(cx, shape, &rounded)
 }
 
 /// Doubles rounded to nearest single-precision bits, flushed where that is written.
-pub(super) fn round_nearest(cx: &mut OpCtx<'_, '_>, shape: Shape, mods: &FpMods, doubles: &[Value]) -> Parts {
+pub(super) fn round_nearest(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, doubles: &[Value]) -> LaneParts {
     let doubles = map1(cx, doubles, float);
     let singles = demote_all(cx, shape, &doubles);
     if !mods.ftz {
         return singles;
     }
     let scaled = map1(cx, &doubles, |cx, x| {
-        let scale = same(cx, x, f64::from(f32::from_bits(SCALE32 as u32)).to_bits());
+        let scale = const_of_type_like(cx, x, f64::from(f32::from_bits(SUBNORMAL_SCALE as u32)).to_bits());
         cx.b.ins().fmul(x, scale)
     });
     let scaled = demote_all(cx, shape, &scaled);

@@ -5,48 +5,56 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, TernaryOp, Type};
 
-use super::emit::{
-    by_lane, choose, float, icmp_const, keep_if, map1, map2, map3, same, sar, shl, shr, splatted, type_of,
+use super::clif_helpers::{
+    clif_type_of, const_of_type_like, emit_per_lane, float, icmp_const, map1, map2, map3, select_lanes, select_or_zero,
+    shl_const, splatted_scalar, sshr_const, ushr_const,
 };
-use super::int::{cut, immediate, widened};
-use super::parts::shuffle_words;
-use super::{OpCtx, Parts, Shape, Width, moves};
+use super::int::{immediate_value, truncate_to_type, widen_operand};
+use super::lane_parts::shuffle_words;
+use super::{EmitShape, LaneParts, OpCtx, RegWidth, moves};
 
 /// `shl` and `shr`: amounts above the width act as the width.
-pub(super) fn shift(
+pub(super) fn lower_shift(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     left: bool,
     ty: Type,
     amount: &Operand,
-    a: &Parts,
-    n: &Parts,
-) -> Parts {
-    let a = if left { a.clone() } else { widened(cx, shape, ty, a) };
+    a: &LaneParts,
+    n: &LaneParts,
+) -> LaneParts {
+    let a = if left { a.clone() } else { widen_operand(cx, shape, ty, a) };
     let arithmetic = !left && ty.is_signed();
-    let r = if let Some(n) = immediate(amount) {
+    let r = if let Some(n) = immediate_value(amount) {
         shift_by_constant(cx, left, arithmetic, ty, &a, n)
-    } else if let Some(n) = splatted(cx, n) {
+    } else if let Some(n) = splatted_scalar(cx, n) {
         map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n))
-    } else if shape == Shape::Scalar {
+    } else if shape == EmitShape::Scalar {
         map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n[0]))
     } else if ty.bits() <= 32 {
         map2(cx, &a, n, |cx, x, n| shift_by_lane(cx, left, arithmetic, ty, x, n))
     } else {
-        by_lane(cx, shape, &[(&a, Width::W64), (n, Width::W32)], Width::W64, |cx, v| {
+        emit_per_lane(cx, shape, &[(&a, RegWidth::W64), (n, RegWidth::W32)], RegWidth::W64, |cx, v| {
             shift_by_scalar(cx, left, arithmetic, ty, v[0], v[1])
         })
     };
-    cut(cx, ty, r)
+    truncate_to_type(cx, ty, r)
 }
 
-fn shift_by_constant(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, a: &Parts, n: u32) -> Parts {
+fn shift_by_constant(
+    cx: &mut OpCtx<'_, '_>,
+    left: bool,
+    arithmetic: bool,
+    ty: Type,
+    a: &LaneParts,
+    n: u32,
+) -> LaneParts {
     let n = if arithmetic { n.min(ty.bits() - 1) } else { n };
     map1(cx, a, |cx, x| match (left, arithmetic) {
-        _ if n >= ty.bits() => same(cx, x, 0),
-        (true, _) => shl(cx, x, n),
-        (_, true) => sar(cx, x, n),
-        _ => shr(cx, x, n),
+        _ if n >= ty.bits() => const_of_type_like(cx, x, 0),
+        (true, _) => shl_const(cx, x, n),
+        (_, true) => sshr_const(cx, x, n),
+        _ => ushr_const(cx, x, n),
     })
 }
 
@@ -54,19 +62,19 @@ fn shift_by_constant(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: T
 fn shift_by_scalar(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
     let limit = if ty.bits() == 64 { 64 } else { 32 };
     if arithmetic {
-        let most = same(cx, n, limit - 1);
+        let most = const_of_type_like(cx, n, limit - 1);
         let n = cx.b.ins().umin(n, most);
         return cx.b.ins().sshr(x, n);
     }
     let r = if left { cx.b.ins().ishl(x, n) } else { cx.b.ins().ushr(x, n) };
     let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, limit);
-    if !type_of(cx, x).is_vector() {
-        return keep_if(cx, inside, r);
+    if !clif_type_of(cx, x).is_vector() {
+        return select_or_zero(cx, inside, r);
     }
     let mask = cx.b.ins().uextend(types::I32, inside);
     let mask = cx.b.ins().ineg(mask);
-    let mask = if type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
-    let ty = type_of(cx, x);
+    let mask = if clif_type_of(cx, x) == types::I64X2 { cx.b.ins().sextend(types::I64, mask) } else { mask };
+    let ty = clif_type_of(cx, x);
     let mask = cx.b.ins().splat(ty, mask);
     cx.b.ins().band(r, mask)
 }
@@ -78,34 +86,34 @@ fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type,
         let power = power_of_two(cx, n);
         let r = cx.b.ins().imul(x, power);
         let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-        return keep_if(cx, inside, r);
+        return select_or_zero(cx, inside, r);
     }
     if arithmetic {
         // Without its sign bits, which the complement turns to zeros, the number shifts logically.
-        let most = same(cx, n, u64::from(ty.bits().max(32) - 1));
+        let most = const_of_type_like(cx, n, u64::from(ty.bits().max(32) - 1));
         let n = cx.b.ins().umin(n, most);
-        let sign = sar(cx, x, 31);
+        let sign = sshr_const(cx, x, 31);
         let y = cx.b.ins().bxor(x, sign);
         let y = shift_right_by_lane(cx, y, n);
         return cx.b.ins().bxor(y, sign);
     }
     let r = shift_right_by_lane(cx, x, n);
     let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
-    keep_if(cx, inside, r)
+    select_or_zero(cx, inside, r)
 }
 
 /// `2^n` for n below 32, by the exponent of a float.
 fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
-    let exponent = shl(cx, n, 23);
-    let one = same(cx, n, 0x3f80_0000);
+    let exponent = shl_const(cx, n, 23);
+    let one = const_of_type_like(cx, n, 0x3f80_0000);
     let power = cx.b.ins().iadd(exponent, one);
     let power = float(cx, power);
-    crate::arch::whole_of_power(cx.b, power)
+    crate::arch::float_power_of_two_to_u32(cx.b, power)
 }
 
 /// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.
 fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
-    let size = same(cx, n, 32);
+    let size = const_of_type_like(cx, n, 32);
     let up = cx.b.ins().isub(size, n);
     let power = power_of_two(cx, up);
     let halves = [false, true].map(|high| {
@@ -118,19 +126,19 @@ fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
     });
     let r = shuffle_words(cx, halves[0], halves[1], [1, 3, 5, 7]);
     let none = icmp_const(cx, IntCC::Equal, n, 0);
-    choose(cx, none, x, r)
+    select_lanes(cx, none, x, r)
 }
 
 /// `shf`: by a constant everywhere, by anything when scalar.
-pub(super) fn funnel(
+pub(super) fn lower_funnel_shift(
     cx: &mut OpCtx<'_, '_>,
-    shape: Shape,
+    shape: EmitShape,
     op: TernaryOp,
     n: Option<u32>,
-    lo: &Parts,
-    hi: &Parts,
-    by: &Parts,
-) -> Option<Parts> {
+    lo: &LaneParts,
+    hi: &LaneParts,
+    by: &LaneParts,
+) -> Option<LaneParts> {
     let left = matches!(op, TernaryOp::ShfLClamp | TernaryOp::ShfLWrap);
     let wrap = matches!(op, TernaryOp::ShfLWrap | TernaryOp::ShfRWrap);
     if let Some(n) = n {
@@ -140,27 +148,27 @@ pub(super) fn funnel(
             0 => h,
             32 => l,
             _ => {
-                let (h, l) = (shl(cx, h, up), shr(cx, l, 32 - up));
+                let (h, l) = (shl_const(cx, h, up), ushr_const(cx, l, 32 - up));
                 cx.b.ins().bor(h, l)
             }
         }));
     }
-    if shape == Shape::Chunk {
+    if shape == EmitShape::Chunk {
         return Some(map3(cx, lo, hi, by, |cx, l, h, n| funnel_by_lane(cx, left, wrap, l, h, n)));
     }
-    let both = moves::join32(cx, shape, lo, hi)[0];
-    let limit = same(cx, by[0], if wrap { 31 } else { 32 });
+    let both = moves::join_32_bit_halves(cx, shape, lo, hi)[0];
+    let limit = const_of_type_like(cx, by[0], if wrap { 31 } else { 32 });
     let n = if wrap { cx.b.ins().band(by[0], limit) } else { cx.b.ins().umin(by[0], limit) };
     let r = if left { cx.b.ins().ishl(both, n) } else { cx.b.ins().ushr(both, n) };
-    let r = if left { shr(cx, r, 32) } else { r };
-    Some(Parts::from_elem(cx.b.ins().ireduce(types::I32, r), 1))
+    let r = if left { ushr_const(cx, r, 32) } else { r };
+    Some(LaneParts::from_elem(cx.b.ins().ireduce(types::I32, r), 1))
 }
 
 /// `shf` of four lanes by an amount each.
 fn funnel_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, wrap: bool, lo: Value, hi: Value, n: Value) -> Value {
-    let limit = same(cx, n, if wrap { 31 } else { 32 });
+    let limit = const_of_type_like(cx, n, if wrap { 31 } else { 32 });
     let n = if wrap { cx.b.ins().band(n, limit) } else { cx.b.ins().umin(n, limit) };
-    let size = same(cx, n, 32);
+    let size = const_of_type_like(cx, n, 32);
     let rest = cx.b.ins().isub(size, n);
     let (up, down) = if left { (n, rest) } else { (rest, n) };
     // Shifts by the whole width give zero.

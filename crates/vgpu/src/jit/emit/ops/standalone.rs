@@ -18,16 +18,19 @@ impl StandaloneFunction {
     ///
     /// # Errors
     /// Cranelift refuses it, or the system gives no memory; the text says why.
-    pub fn compile(context: &mut Context, isa: &dyn TargetIsa) -> Result<StandaloneFunction, String> {
+    pub fn compile_function(context: &mut Context, isa: &dyn TargetIsa) -> Result<StandaloneFunction, String> {
         context.compile(isa, &mut ControlPlane::default()).map_err(|e| format!("{:?}", e.inner))?;
         let code = context.compiled_code().ok_or("no code")?;
         let mut builder = ImageBuilder::default();
-        let start = builder.function(code, &context.func, isa)?;
-        Ok(StandaloneFunction { placed: MappedImage::new(&builder.finish()?, RelocTarget::rust_function)?, start })
+        let start = builder.add_function(code, &context.func, isa)?;
+        Ok(StandaloneFunction {
+            placed: MappedImage::new(&builder.finish_image()?, RelocTarget::rust_function_address)?,
+            start,
+        })
     }
 
     /// Where it begins.
-    pub fn address(&self) -> usize {
-        self.placed.at(self.start)
+    pub fn entry_address(&self) -> usize {
+        self.placed.address_at(self.start)
     }
 }

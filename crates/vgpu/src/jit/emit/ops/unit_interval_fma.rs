@@ -8,23 +8,25 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{FpMods, Inst, Rounding, TernaryOp, Type};
 
-use super::emit::{bits, fcmp_const, float, map1, same, type_of};
-use super::{OpCtx, Parts};
+use super::clif_helpers::{clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, map1};
+use super::{LaneParts, OpCtx};
 use crate::jit::simt::known_values::KnownValue;
 
 /// The sum, if `inst` is one of this kind; its first operand is `srcs[0]`.
-pub(super) fn fma(cx: &mut OpCtx<'_, '_>, inst: &Inst, srcs: &[Parts]) -> Option<Parts> {
+pub(super) fn lower_unit_interval_fma(cx: &mut OpCtx<'_, '_>, inst: &Inst, srcs: &[LaneParts]) -> Option<LaneParts> {
     let Inst::Ternary { op: TernaryOp::Fma, ty: Type::F32, mods, a, b, c, .. } = inst else { return None };
-    if cx.state.known(a) != KnownValue::UnitInterval || !is_directed(mods) {
+    if cx.state.known_operand_bits(a) != KnownValue::UnitInterval || !is_directed(mods) {
         return None;
     }
-    let (KnownValue::Constant(b), KnownValue::Constant(c)) = (cx.state.known(b), cx.state.known(c)) else {
+    let (KnownValue::Constant(b), KnownValue::Constant(c)) =
+        (cx.state.known_operand_bits(b), cx.state.known_operand_bits(c))
+    else {
         return None;
     };
-    if !negligible(f32::from_bits(b as u32), f32::from_bits(c as u32)) {
+    if !is_product_negligible(f32::from_bits(b as u32), f32::from_bits(c as u32)) {
         return None;
     }
-    Some(map1(cx, &srcs[0], |cx, x| rounded(cx, mods.rnd, x, b, c)))
+    Some(map1(cx, &srcs[0], |cx, x| round_fma(cx, mods.rnd, x, b, c)))
 }
 
 fn is_directed(mods: &FpMods) -> bool {
@@ -32,28 +34,28 @@ fn is_directed(mods: &FpMods) -> bool {
 }
 
 /// Whether `x * b` is at most half of `c` for all x from 0 to 1 and does not vanish for the smallest.
-fn negligible(b: f32, c: f32) -> bool {
+fn is_product_negligible(b: f32, c: f32) -> bool {
     (1.0..=c.abs() / 2.0).contains(&b.abs()) && c.abs() < 1e30
 }
 
-fn rounded(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value, b: u64, c: u64) -> Value {
+fn round_fma(cx: &mut OpCtx<'_, '_>, rnd: Rounding, x: Value, b: u64, c: u64) -> Value {
     let x = float(cx, x);
     let negative = c >> 31 != 0;
-    let (b, c) = (same(cx, x, b), same(cx, x, c));
+    let (b, c) = (const_of_type_like(cx, x, b), const_of_type_like(cx, x, c));
     let nearest = cx.b.ins().fma(x, b, c);
     let difference = cx.b.ins().fsub(c, nearest);
     let error = cx.b.ins().fma(x, b, difference);
     let down = rnd == Rounding::Rm || rnd == Rounding::Rz && !negative;
     let cc = if down { FloatCC::LessThan } else { FloatCC::GreaterThan };
     let wrong = fcmp_const(cx, cc, error, 0);
-    let nearest = bits(cx, nearest);
+    let nearest = float_as_bits(cx, nearest);
     // The bits of a negative number grow as it falls.
     step_where(cx, nearest, wrong, if down == negative { 1 } else { -1 })
 }
 
 /// `x + step` where `mask` holds, for a step of 1 or -1.
 fn step_where(cx: &mut OpCtx<'_, '_>, x: Value, mask: Value, step: i64) -> Value {
-    if !type_of(cx, x).is_vector() {
+    if !clif_type_of(cx, x).is_vector() {
         let stepped = cx.b.ins().iadd_imm_s(x, step);
         return cx.b.ins().select(mask, stepped, x);
     }

@@ -3,31 +3,34 @@
 //! Establishes that the list follows from the sources alone. It is made by asking for the helpers of instructions of
 //! every kind; of what operations hold, and of types that are treated alike, one of each suffices.
 
-use super::{Helper, bfi, binary, compare, cvt, cvt_pack, pack_integers, ternary, unary, video};
+use super::{
+    SoftHelper, bfi_helper, binary_helper, compare_helper, cvt_helper, cvt_pack, pack_integers, ternary_helper,
+    unary_helper, video_helper,
+};
 use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, PrmtMode, TernaryOp, Type, UnaryOp};
 
 /// All helpers, most of them several times. The order is that of numbers in cached machine code, so it depends
 /// on nothing but the sources: not on addresses either, since compilers make one function of two that are alike.
-pub(in crate::jit::emit::ops) fn every() -> Vec<Helper> {
+pub(in crate::jit::emit::ops) fn all_helpers() -> Vec<SoftHelper> {
     let exact = FpMods::default();
     let all_mods = [exact, FpMods { approx: true, ..exact }];
-    let mut all = vec![bfi(Type::U32), pack_integers(8, false), video()];
-    for (ty, mods) in TYPES.into_iter().flat_map(|ty| all_mods.map(|mods| (ty, mods))) {
-        all.extend(UNARY.into_iter().filter_map(|op| unary(op, ty, &mods)));
-        all.extend(BINARY.into_iter().filter_map(|op| binary(op, ty, &mods)));
-        all.extend(TERNARY.into_iter().filter_map(|op| ternary(op, ty, &mods)));
-        all.extend(TYPES.into_iter().filter_map(|from| cvt(ty, from, &mods)));
+    let mut all = vec![bfi_helper(Type::U32), pack_integers(8, false), video_helper()];
+    for (ty, mods) in ALL_TYPES.into_iter().flat_map(|ty| all_mods.map(|mods| (ty, mods))) {
+        all.extend(ALL_UNARY_OPS.into_iter().filter_map(|op| unary_helper(op, ty, &mods)));
+        all.extend(ALL_BINARY_OPS.into_iter().filter_map(|op| binary_helper(op, ty, &mods)));
+        all.extend(ALL_TERNARY_OPS.into_iter().filter_map(|op| ternary_helper(op, ty, &mods)));
+        all.extend(ALL_TYPES.into_iter().filter_map(|from| cvt_helper(ty, from, &mods)));
         all.extend(cvt_pack(ty, Type::F32, &mods));
-        all.extend(compare(CmpOp::Eq, ty, false));
+        all.extend(compare_helper(CmpOp::Eq, ty, false));
     }
     all
 }
 
-const TYPES: [Type; 13] = {
+const ALL_TYPES: [Type; 13] = {
     use Type::*;
     [U16, U32, U64, S16, S32, S64, F32, F64, F16x2, BF16x2, U16x2, E4M3x2, E5M2x2]
 };
-const UNARY: [UnaryOp; 24] = {
+const ALL_UNARY_OPS: [UnaryOp; 24] = {
     use UnaryOp::*;
     let (bfind, shiftamt) = (Bfind { shiftamt: false }, Bfind { shiftamt: true });
     [
@@ -57,14 +60,14 @@ const UNARY: [UnaryOp; 24] = {
         TestSubnormal,
     ]
 };
-const BINARY: [BinaryOp; 21] = {
+const ALL_BINARY_OPS: [BinaryOp; 21] = {
     use BinaryOp::*;
     [
         Add, Sub, Div, Rem, Min, Max, And, Or, Xor, Mul, MulHi, MulWide, Mul24Lo, Mul24Hi, Shl, Shr, CopySign,
         BmskClamp, BmskWrap, SzextClamp, SzextWrap,
     ]
 };
-const TERNARY: [TernaryOp; 20] = {
+const ALL_TERNARY_OPS: [TernaryOp; 20] = {
     use TernaryOp::*;
     let (dp4a, dp2a) =
         (Dp4a { a_signed: false, b_signed: false }, Dp2a { a_signed: false, b_signed: false, hi: false });
@@ -98,10 +101,11 @@ mod tests {
     #[test]
     fn every_helper_is_listed() {
         let text = include_str!("../soft.rs");
-        let made = ["new", "binary", "ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
-        // `packed` makes one for each closure that it is given.
-        let packed = text.matches("=> packed(m, ").count();
-        let listed: std::collections::HashSet<_> = super::every().iter().map(|helper| helper.address()).collect();
+        let made = ["new", "for_binary", "for_ternary"].map(|kind| text.matches(&format!("Helper::{kind}(")).count());
+        // `packed_helper` makes one for each closure that it is given.
+        let packed = text.matches("=> packed_helper(m, ").count();
+        let listed: std::collections::HashSet<_> =
+            super::all_helpers().iter().map(|helper| helper.fn_address()).collect();
         assert_eq!(listed.len(), made.iter().sum::<usize>() + packed - 1);
     }
 }

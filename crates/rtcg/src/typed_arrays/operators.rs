@@ -28,7 +28,7 @@ impl<T: ArrayElement> From<T> for Operand<'_, T> {
 }
 
 impl<'a, T: ArrayElement> Operand<'a, T> {
-    fn arg(&self) -> Arg<'a> {
+    fn as_core_arg(&self) -> Arg<'a> {
         match self {
             Operand::Array(array) => Arg::Array(array.as_dyn()),
             Operand::Number(number) => Arg::Scalar(number.to_scalar()),
@@ -36,24 +36,30 @@ impl<'a, T: ArrayElement> Operand<'a, T> {
     }
 }
 
-fn computed<T: ArrayElement, U: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<GpuArray<U>> {
+fn compute_binary<T: ArrayElement, U: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<GpuArray<U>> {
     let arrays = x.arrays();
-    arrays.typed(rtcg_array::binary(arrays.array_context(), op, x.as_dyn().into(), y.arg(), None)?)
+    arrays.typed(rtcg_array::binary_with_shortcuts(
+        arrays.array_context(),
+        op,
+        x.as_dyn().into(),
+        y.as_core_arg(),
+        None,
+    )?)
 }
 
 fn computed_with_number<T: ArrayElement>(op: Op, number: T, x: &GpuArray<T>) -> Result<GpuArray<T>> {
     let arrays = x.arrays();
     let number = Arg::Scalar(number.to_scalar());
-    arrays.typed(rtcg_array::binary(arrays.array_context(), op, number, x.as_dyn().into(), None)?)
+    arrays.typed(rtcg_array::binary_with_shortcuts(arrays.array_context(), op, number, x.as_dyn().into(), None)?)
 }
 
-fn changed<T: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<()> {
-    Ok(x.as_dyn().binary_in_place(op, y.arg())?)
+fn compute_in_place<T: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<()> {
+    Ok(x.as_dyn().binary_in_place(op, y.as_core_arg())?)
 }
 
 /// What an operator does with an error: it has no other way to report one.
 #[track_caller]
-fn expect<T>(result: Result<T>) -> T {
+fn expect_result<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -66,7 +72,7 @@ macro_rules! methods {
             /// When the shapes do not broadcast, the operands live in different contexts, or the device is out of
             /// memory.
             pub fn $name<'a>(&self, other: impl Into<Operand<'a, T>>) -> Result<GpuArray<$result>> {
-                computed(Op::$op, self, other.into())
+                compute_binary(Op::$op, self, other.into())
             }
         )*}
     )*};
@@ -138,7 +144,7 @@ macro_rules! operators {
             /// Where the method that gives an error would.
             #[track_caller]
             fn $method(self, other: &GpuArray<T>) -> GpuArray<T> {
-                expect(computed(Op::$op, self, other.into()))
+                expect_result(compute_binary(Op::$op, self, other.into()))
             }
         }
         impl<T: $bound> ops::$trait<GpuArray<T>> for &GpuArray<T> {
@@ -166,7 +172,7 @@ macro_rules! operators {
             type Output = GpuArray<T>;
             #[track_caller]
             fn $method(self, number: T) -> GpuArray<T> {
-                expect(computed(Op::$op, self, Operand::Number(number)))
+                expect_result(compute_binary(Op::$op, self, Operand::Number(number)))
             }
         }
         impl<T: $bound> ops::$trait<T> for GpuArray<T> {
@@ -183,13 +189,13 @@ macro_rules! operators {
             /// When the other array does not broadcast to this one's shape, or the device fails.
             #[track_caller]
             fn $assign_method(&mut self, other: &GpuArray<T>) {
-                expect(changed(Op::$op, self, other.into()));
+                expect_result(compute_in_place(Op::$op, self, other.into()));
             }
         }
         impl<T: $bound> ops::$assign<T> for GpuArray<T> {
             #[track_caller]
             fn $assign_method(&mut self, number: T) {
-                expect(changed(Op::$op, self, Operand::Number(number)));
+                expect_result(compute_in_place(Op::$op, self, Operand::Number(number)));
             }
         }
     )*};
@@ -214,7 +220,7 @@ macro_rules! numbers_on_the_left {
             type Output = GpuArray<$t>;
             #[track_caller]
             fn $method(self, array: &GpuArray<$t>) -> GpuArray<$t> {
-                expect(computed_with_number(Op::$op, self, array))
+                expect_result(computed_with_number(Op::$op, self, array))
             }
         }
         impl ops::$trait<GpuArray<$t>> for $t {
@@ -251,14 +257,14 @@ macro_rules! operators_of_one {
             /// When the device is out of memory.
             #[track_caller]
             fn $method(self) -> GpuArray<T> {
-                expect(self.$try())
+                expect_result(self.$try())
             }
         }
         impl<T: $bound> ops::$trait for GpuArray<T> {
             type Output = GpuArray<T>;
             #[track_caller]
             fn $method(self) -> GpuArray<T> {
-                expect(self.$try())
+                expect_result(self.$try())
             }
         }
         impl<T: $bound> GpuArray<T> {
@@ -267,7 +273,7 @@ macro_rules! operators_of_one {
             /// # Errors
             /// When the device is out of memory.
             pub fn $try(&self) -> Result<GpuArray<T>> {
-                self.wrap(self.as_dyn().unary(Op::$op)?)
+                self.typed_beside(self.as_dyn().unary(Op::$op)?)
             }
         }
     )*};
@@ -288,9 +294,9 @@ impl GpuArray<bool> {
         yes: impl Into<Operand<'a, T>>,
         no: impl Into<Operand<'a, T>>,
     ) -> Result<GpuArray<T>> {
-        let args = [Arg::Array(self.as_dyn()), yes.into().arg(), no.into().arg()];
+        let args = [Arg::Array(self.as_dyn()), yes.into().as_core_arg(), no.into().as_core_arg()];
         let arrays = self.arrays();
-        arrays.typed(rtcg_array::apply(arrays.array_context(), Op::Where, &args, Default::default())?)
+        arrays.typed(rtcg_array::apply_elementwise(arrays.array_context(), Op::Where, &args, Default::default())?)
     }
 
     /// How many elements are true; waits.
@@ -298,8 +304,8 @@ impl GpuArray<bool> {
     /// # Errors
     /// When the device fails.
     pub fn count(&self) -> Result<usize> {
-        let count = self.as_dyn().reduce(rtcg_array::Reduction::CountNonzero, Default::default())?;
-        Ok(self.wrap::<i64>(count)?.item()? as usize)
+        let count = self.as_dyn().reduce(rtcg_array::ReductionOp::CountNonzero, Default::default())?;
+        Ok(self.typed_beside::<i64>(count)?.item()? as usize)
     }
 }
 
@@ -312,6 +318,6 @@ impl<T: Inexact> GpuArray<T> {
         let one = Arg::Scalar(Scalar::Weak(WeakScalar::Int(1)));
         let args = [Arg::Array(self.as_dyn()), one, Arg::Array(x.as_dyn()), Arg::Scalar(y.to_scalar())];
         let arrays = self.arrays();
-        arrays.typed(rtcg_array::apply(arrays.array_context(), Op::Axpby, &args, Default::default())?)
+        arrays.typed(rtcg_array::apply_elementwise(arrays.array_context(), Op::Axpby, &args, Default::default())?)
     }
 }

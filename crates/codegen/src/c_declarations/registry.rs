@@ -3,7 +3,7 @@
 //! The names of C, of `<stdint.h>`, of CUDA's vectors, half, bfloat16 and `pycuda::complex` are known
 //! from the start, for the data model of Linux (`long` has 8 bytes).
 
-use crate::carg::ctype::{CType, Form};
+use crate::c_declarations::ctype::{CType, CTypeForm};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct TypeRegistry {
 }
 
 /// Names that are no combination of C's integer words.
-const NAMES: &[(&str, char, usize)] = &[
+const SCALAR_TYPE_NAMES: &[(&str, char, usize)] = &[
     ("bool", 'b', 1),
     ("_Bool", 'b', 1),
     ("float", 'f', 4),
@@ -59,7 +59,7 @@ const NAMES: &[(&str, char, usize)] = &[
 ];
 
 /// Components of the vector types, with the largest number of them that upstream's `vec` has.
-const VECTORS: &[(&str, char, usize)] = &[
+const VECTOR_COMPONENTS: &[(&str, char, usize)] = &[
     ("char", 'i', 1),
     ("uchar", 'u', 1),
     ("short", 'i', 2),
@@ -82,7 +82,7 @@ impl TypeRegistry {
 
     /// The type of a C name; white space does not matter, nor the order of C's integer words.
     pub fn lookup(&self, name: &str) -> Option<CType> {
-        let name = normalised(name);
+        let name = normalise_type_name(name);
         self.registered.get(&name).cloned().or_else(|| built_in(&name))
     }
 
@@ -91,7 +91,7 @@ impl TypeRegistry {
     /// # Errors
     /// When the name already means a type of another size or alignment.
     pub fn register(&mut self, name: &str, itemsize: usize, align: usize) -> Result<CType, RegistryError> {
-        let name = normalised(name);
+        let name = normalise_type_name(name);
         if name.is_empty() {
             return Err(RegistryError("the C name of a type is empty".into()));
         }
@@ -104,7 +104,7 @@ impl TypeRegistry {
                 known.itemsize
             )));
         }
-        let ctype = CType { name: name.clone(), form: Form::Registered(self.count), itemsize, align };
+        let ctype = CType { name: name.clone(), form: CTypeForm::Registered(self.count), itemsize, align };
         self.count += 1;
         self.registered.insert(name, ctype.clone());
         Ok(ctype)
@@ -115,7 +115,7 @@ impl TypeRegistry {
     /// # Errors
     /// When the name already means another type.
     pub fn alias(&mut self, name: &str, ctype: &CType) -> Result<(), RegistryError> {
-        let name = normalised(name);
+        let name = normalise_type_name(name);
         match self.lookup(&name) {
             Some(known) if known.form == ctype.form && known.itemsize == ctype.itemsize => Ok(()),
             Some(known) => Err(RegistryError(format!("'{name}' is already the type {}", known.name))),
@@ -128,7 +128,7 @@ impl TypeRegistry {
 }
 
 /// One blank between words, none around `::`, `<`, `>`, `,`; no `struct`.
-fn normalised(name: &str) -> String {
+fn normalise_type_name(name: &str) -> String {
     let mut out = String::new();
     for word in name.split_whitespace().filter(|word| !matches!(*word, "struct" | "enum" | "union")) {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -141,20 +141,20 @@ fn normalised(name: &str) -> String {
 }
 
 fn built_in(name: &str) -> Option<CType> {
-    if let Some(&(spelled, kind, size)) = NAMES.iter().find(|row| row.0 == name) {
+    if let Some(&(spelled, kind, size)) = SCALAR_TYPE_NAMES.iter().find(|row| row.0 == name) {
         // Without the namespace the name would not be found in kernels.
         let spelled = if spelled.starts_with("complex") { format!("pycuda::{spelled}") } else { spelled.into() };
         return Some(CType::number(&spelled, kind, size));
     }
     if matches!(name, "__nv_bfloat16" | "nv_bfloat16" | "bfloat16") {
         let name = if name == "bfloat16" { "__nv_bfloat16" } else { name };
-        return Some(CType { name: name.into(), form: Form::BFloat16, itemsize: 2, align: 2 });
+        return Some(CType { name: name.into(), form: CTypeForm::BFloat16, itemsize: 2, align: 2 });
     }
-    integer(name).map(|(kind, size)| CType::number(name, kind, size)).or_else(|| vector(name))
+    parse_integer_words(name).map(|(kind, size)| CType::number(name, kind, size)).or_else(|| parse_vector_type(name))
 }
 
 /// The kind and size of a combination of C's integer words.
-fn integer(name: &str) -> Option<(char, usize)> {
+fn parse_integer_words(name: &str) -> Option<(char, usize)> {
     let (mut signed, mut unsigned, mut long, mut size, mut int) = (0, 0, 0, None, 0);
     for word in name.split(' ') {
         match word {
@@ -176,27 +176,27 @@ fn integer(name: &str) -> Option<(char, usize)> {
     consistent.then_some((if unsigned > 0 { 'u' } else { 'i' }, bytes))
 }
 
-fn vector(name: &str) -> Option<CType> {
+fn parse_vector_type(name: &str) -> Option<CType> {
     let components = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))? as u8;
     let base = &name[..name.len() - 1];
-    let &(_, kind, size) = VECTORS.iter().find(|row| row.0 == base)?;
+    let &(_, kind, size) = VECTOR_COMPONENTS.iter().find(|row| row.0 == base)?;
     let itemsize = size * usize::from(components);
     // As in CUDA's vector_types.h: two and four components are aligned as a whole, up to 16 bytes.
     let align = if components == 3 { size } else { itemsize.min(16) };
-    Some(CType { name: name.into(), form: Form::Vector { kind, components }, itemsize, align })
+    Some(CType { name: name.into(), form: CTypeForm::Vector { kind, components }, itemsize, align })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shape(name: &str) -> Option<(Form, usize, usize)> {
+    fn shape(name: &str) -> Option<(CTypeForm, usize, usize)> {
         TypeRegistry::new().lookup(name).map(|t| (t.form, t.itemsize, t.align))
     }
 
     #[test]
     fn names_of_c_cuda_and_stdint_are_known() {
-        use Form::*;
+        use CTypeForm::*;
         for (name, kind, size) in [
             ("unsigned", 'u', 4),
             ("long unsigned int", 'u', 8),
@@ -229,11 +229,11 @@ mod tests {
         let mut registry = TypeRegistry::new();
         let first = registry.register("minmax_collector", 8, 4).unwrap();
         assert_eq!(registry.register("struct minmax_collector", 8, 4).unwrap(), first);
-        assert_eq!(registry.lookup("minmax_collector").unwrap().form, Form::Registered(0));
+        assert_eq!(registry.lookup("minmax_collector").unwrap().form, CTypeForm::Registered(0));
         let error = registry.register("minmax_collector", 12, 4).unwrap_err().to_string();
         assert!(error.contains("8 bytes") && error.contains("12 bytes"), "{error}");
         assert!(registry.register("float", 8, 8).is_err());
         registry.alias("collector", &first).unwrap();
-        assert_eq!(registry.lookup("collector").unwrap().form, Form::Registered(0));
+        assert_eq!(registry.lookup("collector").unwrap().form, CTypeForm::Registered(0));
     }
 }

@@ -12,14 +12,14 @@ use rtcg_ptx::ast;
 use crate::context::Context;
 use crate::device;
 use crate::driver::{FUNCTIONS, MODULES};
-use crate::error::{Code, Error, Res};
+use crate::error::{Error, Res, ResultCode};
 use crate::memory::globals::{self, GlobalRange};
 use crate::memory::ipc::IpcRecord;
 use crate::module::{self, LoadOptions, LoadedModule};
 
 /// `CUmodule`
 #[derive(Debug)]
-pub(crate) struct Module {
+pub(crate) struct DriverModule {
     /// What C code holds.
     pub(crate) handle: u64,
     /// Identifier of its context.
@@ -31,7 +31,7 @@ pub(crate) struct Module {
 
 /// `CUfunction`
 #[derive(Debug)]
-pub(crate) struct Function {
+pub(crate) struct DriverFunction {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// Handle of its module.
@@ -48,12 +48,12 @@ pub(crate) struct Function {
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, reported back.
     pub(crate) carveout: AtomicI32,
     /// What `cuParamSet*` and `cuFuncSetBlockShape` prepare for `cuLaunch`.
-    pub(crate) prepared: Mutex<Prepared>,
+    pub(crate) prepared: Mutex<LegacyLaunchState>,
 }
 
 /// A launch that is being put together by the calls of the oldest launch interface.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Prepared {
+pub(crate) struct LegacyLaunchState {
     /// Packed parameters.
     pub(crate) params: Vec<u8>,
     /// Threads of a block.
@@ -63,27 +63,27 @@ pub(crate) struct Prepared {
 }
 
 /// Loads an image into a context. The error's detail is the log.
-pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<Module>> {
+pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<DriverModule>> {
     attach_to_context(ctx, parse_module(image, &options_for(ctx, options))?)
 }
 
 /// The options with the context's device, which matters when there are several.
 pub(crate) fn options_for(ctx: &Context, options: &LoadOptions) -> LoadOptions {
-    let device = (device::devices().len() > 1).then_some(ctx.device.ordinal);
+    let device = (device::virtual_devices().len() > 1).then_some(ctx.device.ordinal);
     LoadOptions { device, ..options.clone() }
 }
 
 /// Code and variables of an image, of no context yet.
 pub(crate) fn parse_module(image: &[u8], options: &LoadOptions) -> Res<Arc<LoadedModule>> {
-    module::load(image, options).map_err(|e| Code(e.code as u32).because(e.log))
+    module::load_image(image, options).map_err(|e| ResultCode(e.code as u32).with_detail(e.log))
 }
 
 /// Gives code and variables to a context.
-pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<Module>> {
+pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<DriverModule>> {
     let (handle, module) = MODULES
-        .insert_with(|handle| Arc::new(Module { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
+        .insert_with(|handle| Arc::new(DriverModule { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
     let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
-    globals::add(ranges.filter(|g| g.size > 0).map(|g| GlobalRange {
+    globals::add_globals(ranges.filter(|g| g.size > 0).map(|g| GlobalRange {
         start: g.address,
         size: g.size,
         ctx: ctx.id,
@@ -97,28 +97,28 @@ pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res
 /// Unloads a module: its handle and those of its functions become stale. Launches that are still
 /// queued keep the code.
 pub(crate) fn unload_module(handle: u64) -> Res {
-    let module = MODULES.remove(handle)?;
+    let module = MODULES.remove_object(handle)?;
     globals::forget_module(handle);
     crate::api::texture_ref::forget_module(handle);
     for (_, function) in lock(&module.functions).drain() {
         // A function can only be missing if its context was destroyed at the same time.
-        let _ = FUNCTIONS.remove(function);
+        let _ = FUNCTIONS.remove_object(function);
     }
     Ok(())
 }
 
-impl Module {
+impl DriverModule {
     /// The handle of the kernel named `name`; the same one every time.
-    pub(crate) fn function(&self, name: &str) -> Res<u64> {
+    pub(crate) fn function_handle(&self, name: &str) -> Res<u64> {
         let mut functions = lock(&self.functions);
         if let Some(&handle) = functions.get(name) {
             return Ok(handle);
         }
-        let kernel = self.loaded.kernel(name).ok_or(Code::NOT_FOUND)?;
-        let c_name = CString::new(name).map_err(|_| Code::NOT_FOUND)?;
+        let kernel = self.loaded.kernel(name).ok_or(ResultCode::NOT_FOUND)?;
+        let c_name = CString::new(name).map_err(|_| ResultCode::NOT_FOUND)?;
         let nature = kernel_traits(&self.loaded.ptx, name);
         let (handle, _) = FUNCTIONS.insert_with(|_| {
-            Arc::new(Function {
+            Arc::new(DriverFunction {
                 ctx_id: self.ctx_id,
                 module: self.handle,
                 kernel,
@@ -145,7 +145,7 @@ struct KernelTraits {
 }
 
 fn kernel_traits(ptx: &ast::Module, kernel: &str) -> KernelTraits {
-    let Some((_, function)) = ptx.entry(kernel) else { return KernelTraits { loops: true, may_wait: true } };
+    let Some((_, function)) = ptx.find_kernel(kernel) else { return KernelTraits { loops: true, may_wait: true } };
     let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
     // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
     let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(function_traits);
@@ -162,7 +162,7 @@ fn function_traits(function: &ast::Function) -> KernelTraits {
         match &statement.inst {
             ast::Inst::Bra { target, .. } => loops |= back(target),
             ast::Inst::Brx { targets, .. } => loops |= targets.iter().any(back),
-            ast::Inst::Ld { sem, .. } => watches |= *sem != ast::Sem::Weak,
+            ast::Inst::Ld { sem, .. } => watches |= *sem != ast::MemorySemantics::Weak,
             ast::Inst::Atom { .. }
             | ast::Inst::Mbarrier { .. }
             | ast::Inst::Nanosleep { .. }
@@ -175,7 +175,7 @@ fn function_traits(function: &ast::Function) -> KernelTraits {
 
 /// `CUlinkState`: PTX texts on their way to one module.
 #[derive(Debug)]
-pub(crate) struct Linker {
+pub(crate) struct DriverLinker {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// Inputs with their names, and the result.
@@ -199,7 +199,7 @@ pub(crate) struct LinkState {
 
 /// `CUmemoryPool`
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct MemoryPool {
     /// Ordinal of the device.
     pub(crate) device: u32,
     /// Bytes allowed at once, 0 for no limit.
@@ -220,10 +220,10 @@ pub(crate) struct Pool {
     pub(crate) imported: u64,
 }
 
-impl Pool {
+impl MemoryPool {
     /// An empty pool.
-    pub(crate) fn new(device: u32, max_bytes: u64, is_default: bool) -> Pool {
-        Pool {
+    pub(crate) fn new(device: u32, max_bytes: u64, is_default: bool) -> MemoryPool {
+        MemoryPool {
             device,
             max_bytes,
             is_default,
@@ -243,7 +243,7 @@ impl Pool {
     }
 
     /// What a device may do with the memory: its own one everything, and each one with other processes' memory.
-    pub(crate) fn access(&self, device: u32) -> CUmemAccess_flags {
+    pub(crate) fn device_access(&self, device: u32) -> CUmemAccess_flags {
         if device == self.device || self.imported != 0 {
             return CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         }
@@ -252,23 +252,23 @@ impl Pool {
     }
 
     /// Takes note of an allocation.
-    pub(crate) fn charge(&self, bytes: u64) -> Res {
+    pub(crate) fn charge_allocation(&self, bytes: u64) -> Res {
         let now = self.used.fetch_add(bytes, Ordering::AcqRel) + bytes;
         if self.max_bytes != 0 && now > self.max_bytes {
-            self.discharge(bytes);
-            return Code::OUT_OF_MEMORY.err();
+            self.discharge_block(bytes);
+            return ResultCode::OUT_OF_MEMORY.err();
         }
         self.used_high.fetch_max(now, Ordering::Relaxed);
         Ok(())
     }
 
     /// Takes note of a block that was freed.
-    pub(crate) fn discharge(&self, bytes: u64) {
+    pub(crate) fn discharge_block(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::AcqRel);
     }
 
     /// Bytes in use, and the most there ever were (since that was reset).
-    pub(crate) fn usage(&self) -> (u64, u64) {
+    pub(crate) fn usage_and_peak(&self) -> (u64, u64) {
         (self.used.load(Ordering::Acquire), self.used_high.load(Ordering::Acquire))
     }
 
@@ -280,7 +280,7 @@ impl Pool {
 
 /// `CUarray`
 #[derive(Debug)]
-pub(crate) struct Array {
+pub(crate) struct DriverArray {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// First byte.
@@ -308,8 +308,8 @@ pub(crate) struct MipmappedArray {
 
 impl MipmappedArray {
     /// The arrays of the levels.
-    pub(crate) fn arrays(&self) -> Res<Vec<Arc<Array>>> {
-        self.levels.iter().map(|&level| crate::driver::ARRAYS.get(level)).collect()
+    pub(crate) fn level_arrays(&self) -> Res<Vec<Arc<DriverArray>>> {
+        self.levels.iter().map(|&level| crate::driver::ARRAYS.get_object(level)).collect()
     }
 }
 
@@ -321,5 +321,5 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A fault of a kernel as the error of a call.
 pub(crate) fn fault_error(fault: crate::exec::Fault) -> Error {
     let transient = !fault.kind.is_sticky();
-    Error { transient, ..Code(fault.code as u32).because(fault.report) }
+    Error { transient, ..ResultCode(fault.code as u32).with_detail(fault.report) }
 }

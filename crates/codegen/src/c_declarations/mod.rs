@@ -8,5 +8,5 @@ mod ctype;
 mod registry;
 
 pub use argument::{Argument, ArgumentError, parse_argument, parse_arguments};
-pub use ctype::{CType, Form};
+pub use ctype::{CType, CTypeForm};
 pub use registry::{RegistryError, TypeRegistry};

@@ -1,9 +1,9 @@
 //! Traps, cancellation, waiting and clocks.
 
-use super::super::barrier::Arrival;
+use super::super::barrier::WarpArrival;
 use super::super::block;
-use super::super::fiber::{FiberSwitch, Pause, Warp};
-use super::{fault, job_of, warp_of};
+use super::super::fiber::{FiberSwitch, PauseReason, Warp};
+use super::{fault_and_leave, job_of_warp, warp_of_ctx};
 use crate::abi::WarpCtx;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::report;
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Calls of `yield_now` for each real switch: short waits are cheaper spun through.
 const CALLS_PER_SWITCH: u32 = 8;
 
-pub(super) unsafe extern "C" fn trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
+pub(super) unsafe extern "C" fn report_trap(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> ! {
     let (kind, what) = report::trap_kind(kind);
     // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { fault(warp_of(ctx), kind, what, lane, site, address) }
+    unsafe { fault_and_leave(warp_of_ctx(ctx), kind, what, lane, site, address) }
 }
 
-pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+pub(super) unsafe extern "C" fn leave_cancelled(ctx: *mut WarpCtx) {
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above.
     unsafe {
-        let job = job_of(warp);
+        let job = job_of_warp(warp);
         if job.interrupt_check_requested() {
             (*warp).pause_if_caller();
         }
@@ -34,24 +34,24 @@ pub(super) unsafe extern "C" fn cancelled(ctx: *mut WarpCtx) {
 pub(super) unsafe extern "C" fn compile_failed(ctx: *mut WarpCtx, why: *const u8, len: usize) -> ! {
     // SAFETY: as above; the text is the caller's. All that is made is stored before the fiber is left.
     unsafe {
-        let warp = warp_of(ctx);
+        let warp = warp_of_ctx(ctx);
         let why = String::from_utf8_lossy(std::slice::from_raw_parts(why, len));
         let what = format!("cannot be compiled for lanes that part: {why}");
         drop(why);
-        let job = job_of(warp);
-        job.fail(Fault::of_launch(FaultKind::Compile, &job.program.name, what));
-        (*warp).die()
+        let job = job_of_warp(warp);
+        job.fail_with_fault(Fault::launch_fault(FaultKind::Compile, &job.program.name, what));
+        (*warp).leave_fiber()
     }
 }
 
 pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above.
     unsafe {
         (*warp).yields += 1;
         if (*warp).yields >= CALLS_PER_SWITCH {
             (*warp).yields = 0;
-            switch(ctx);
+            yield_or_leave(ctx);
         }
     }
 }
@@ -63,9 +63,9 @@ pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
 pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
     // SAFETY: passed on; the report that is made is dropped or stored before the fiber is left.
     unsafe {
-        if job_of(warp).stopped() {
-            job_of(warp).note_stopped(&*warp);
-            (*warp).die();
+        if job_of_warp(warp).is_stopped() {
+            job_of_warp(warp).note_first_stopped_warp(&*warp);
+            (*warp).leave_fiber();
         }
     }
 }
@@ -74,18 +74,18 @@ pub(super) unsafe fn leave_if_stopped(warp: *mut Warp) {
 ///
 /// # Safety
 /// As the functions above.
-pub(super) unsafe fn switch(ctx: *mut WarpCtx) {
-    let warp = warp_of(ctx);
+pub(super) unsafe fn yield_or_leave(ctx: *mut WarpCtx) {
+    let warp = warp_of_ctx(ctx);
     // SAFETY: passed on. A kernel that was compiled as never waiting has no block to return to.
     unsafe {
         leave_if_stopped(warp);
         if !(*ctx).block.is_null() {
-            (*warp).pause(Pause::Yield);
+            (*warp).pause_warp(PauseReason::Yield);
         }
     }
 }
 
-pub(crate) unsafe extern "C" fn barrier(
+pub(crate) unsafe extern "C" fn barrier_call(
     ctx: *mut WarpCtx,
     kind: u32,
     id: u32,
@@ -93,11 +93,11 @@ pub(crate) unsafe extern "C" fn barrier(
     arriving: u32,
     trues: u32,
 ) -> u32 {
-    let warp = warp_of(ctx);
+    let warp = warp_of_ctx(ctx);
     // SAFETY: as above; only kernels compiled as waiting have barriers.
     unsafe {
         leave_if_stopped(warp);
-        block::barrier(warp, id, Arrival { kind, count, arriving, trues, exited: 0 })
+        block::barrier(warp, id, WarpArrival { kind, count, arriving, trues, exited: 0 })
     }
 }
 
@@ -106,21 +106,21 @@ pub(crate) unsafe extern "C" fn arrive_all(ctx: *mut WarpCtx, id: u32) -> FiberS
     // SAFETY: as above.
     unsafe {
         if (*(*ctx).cancel).load(Ordering::Relaxed) != 0 {
-            leave_if_stopped(warp_of(ctx));
+            leave_if_stopped(warp_of_ctx(ctx));
         }
-        block::arrive_all(warp_of(ctx), id)
+        block::arrive_all_lanes(warp_of_ctx(ctx), id)
     }
 }
 
-pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
+pub(super) unsafe extern "C" fn nanosleep_call(ctx: *mut WarpCtx, nanoseconds: u32) {
     // PTX: at most a millisecond.
     let length = Duration::from_nanos(u64::from(nanoseconds.min(1_000_000)));
     let start = Instant::now();
     // How often a warp gives way must not depend on time then.
-    let ordered = crate::schedule::current().is_ordered();
+    let ordered = crate::schedule::current_schedule().is_ordered();
     loop {
         // SAFETY: as above.
-        unsafe { switch(ctx) };
+        unsafe { yield_or_leave(ctx) };
         if ordered || start.elapsed() >= length {
             return;
         }
@@ -128,10 +128,10 @@ pub(super) unsafe extern "C" fn nanosleep(ctx: *mut WarpCtx, nanoseconds: u32) {
     }
 }
 
-pub(super) unsafe extern "C" fn clock64(_: *mut WarpCtx) -> u64 {
-    crate::arch::cycles()
+pub(super) unsafe extern "C" fn read_clock64(_: *mut WarpCtx) -> u64 {
+    crate::arch::read_cycle_counter()
 }
 
-pub(super) unsafe extern "C" fn globaltimer(_: *mut WarpCtx) -> u64 {
+pub(super) unsafe extern "C" fn read_globaltimer(_: *mut WarpCtx) -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }

@@ -4,7 +4,7 @@ use crate::DType;
 
 /// What the bytes of a type mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum CTypeForm {
     /// A number that NumPy knows; the letter is NumPy's kind: `b`, `i`, `u`, `f` or `c`.
     Number(char),
     /// The upper half of a float32.
@@ -26,7 +26,7 @@ pub struct CType {
     /// How kernels spell it.
     pub name: String,
     /// What its bytes mean.
-    pub form: Form,
+    pub form: CTypeForm,
     /// Bytes of a value.
     pub itemsize: usize,
     /// Alignment in C.
@@ -38,15 +38,15 @@ impl CType {
     pub(crate) fn number(name: &str, kind: char, itemsize: usize) -> CType {
         // pycuda::complex is aligned as its parts are.
         let align = if kind == 'c' { itemsize / 2 } else { itemsize };
-        CType { name: name.into(), form: Form::Number(kind), itemsize, align }
+        CType { name: name.into(), form: CTypeForm::Number(kind), itemsize, align }
     }
 
     /// The header that declares the type, if any.
-    pub fn header(&self) -> Option<&'static str> {
+    pub fn declaring_header(&self) -> Option<&'static str> {
         match self.form {
-            Form::Number('c') => Some("pycuda-complex.hpp"),
-            Form::Number('f') if self.itemsize == 2 => Some("cuda_fp16.h"),
-            Form::BFloat16 => Some("cuda_bf16.h"),
+            CTypeForm::Number('c') => Some("pycuda-complex.hpp"),
+            CTypeForm::Number('f') if self.itemsize == 2 => Some("cuda_fp16.h"),
+            CTypeForm::BFloat16 => Some("cuda_bf16.h"),
             _ => None,
         }
     }
@@ -54,15 +54,15 @@ impl CType {
     /// The dtype of arrays of this type, where arrays have it.
     pub fn dtype(&self) -> Option<DType> {
         match self.form {
-            Form::Number(kind) => DType::from_numpy(kind, self.itemsize).ok(),
-            Form::BFloat16 => Some(DType::BF16),
+            CTypeForm::Number(kind) => DType::from_numpy(kind, self.itemsize).ok(),
+            CTypeForm::BFloat16 => Some(DType::BF16),
             _ => u32::try_from(self.itemsize).ok().map(DType::Void),
         }
     }
 
     /// Whether values are real floating-point numbers.
     pub fn is_real_float(&self) -> bool {
-        matches!(self.form, Form::Number('f') | Form::BFloat16)
+        matches!(self.form, CTypeForm::Number('f') | CTypeForm::BFloat16)
     }
 }
 
@@ -71,8 +71,8 @@ impl From<DType> for CType {
     fn from(dtype: DType) -> Self {
         let (name, itemsize) = (dtype.c_type().to_owned(), dtype.itemsize());
         match dtype {
-            DType::BF16 => return CType { name, form: Form::BFloat16, itemsize, align: 2 },
-            DType::Void(_) => return CType { name, form: Form::Registered(u32::MAX), itemsize, align: 1 },
+            DType::BF16 => return CType { name, form: CTypeForm::BFloat16, itemsize, align: 2 },
+            DType::Void(_) => return CType { name, form: CTypeForm::Registered(u32::MAX), itemsize, align: 1 },
             _ => {}
         }
         let kind = dtype.typestr().chars().nth(1).unwrap_or('V');

@@ -1,7 +1,7 @@
 //! Parameters of kernels, parsed from C declarations.
 
-use crate::carg::ctype::CType;
-use crate::carg::registry::TypeRegistry;
+use crate::c_declarations::ctype::CType;
+use crate::c_declarations::registry::TypeRegistry;
 use std::fmt;
 
 /// A parameter of a kernel.
@@ -82,7 +82,7 @@ pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argume
     let arguments = parts.iter().map(|part| parse_argument(part, registry)).collect::<Result<Vec<_>, _>>()?;
     for (at, argument) in arguments.iter().enumerate() {
         if arguments[..at].iter().any(|other| other.name == argument.name) {
-            return Err(error(parts[at], format!("the name '{}' is used twice", argument.name)));
+            return Err(argument_error(parts[at], format!("the name '{}' is used twice", argument.name)));
         }
     }
     Ok(arguments)
@@ -97,31 +97,32 @@ pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, A
     let text = without_comments(text);
     let (head, is_array) = match text.split_once('[') {
         Some((head, rest)) if rest.trim_end().ends_with(']') && !rest.contains('[') => (head, true),
-        Some(_) => return Err(error(&text, "arrays of arrays are not supported")),
+        Some(_) => return Err(argument_error(&text, "arrays of arrays are not supported")),
         None => (&text[..], false),
     };
     let head = head.trim_end();
     let name_start = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
     let (declared, name) = head.split_at(name_start);
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(error(&text, "a name is missing"));
+        return Err(argument_error(&text, "a name is missing"));
     }
     let stars = declared.matches('*').count() + usize::from(is_array);
     if stars > 1 || declared.contains('&') {
-        return Err(error(&text, "pointers to pointers and references are not supported"));
+        return Err(argument_error(&text, "pointers to pointers and references are not supported"));
     }
     let before_star = declared.split('*').next().unwrap_or("");
     let words = |part: &str| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let is_const = words(before_star).iter().any(|word| word == "const");
     let kept: Vec<_> = words(before_star).into_iter().filter(|word| !is_qualifier(word)).collect();
     if let Some(stray) = words(&declared[before_star.len()..].replace('*', " ")).iter().find(|w| !is_qualifier(w)) {
-        return Err(error(&text, format!("'{stray}' is not understood")));
+        return Err(argument_error(&text, format!("'{stray}' is not understood")));
     }
     let type_name = kept.join(" ");
     if type_name.is_empty() {
-        return Err(error(&text, "a type or a name is missing"));
+        return Err(argument_error(&text, "a type or a name is missing"));
     }
-    let ctype = registry.lookup(&type_name).ok_or_else(|| error(&text, format!("unknown type '{type_name}'")))?;
+    let ctype =
+        registry.lookup(&type_name).ok_or_else(|| argument_error(&text, format!("unknown type '{type_name}'")))?;
     Ok(Argument { name: name.into(), ctype, is_vector: stars == 1, is_const: is_const && stars == 1 })
 }
 
@@ -129,7 +130,7 @@ fn is_qualifier(word: &str) -> bool {
     matches!(word, "const" | "volatile" | "restrict" | "__restrict__" | "__restrict")
 }
 
-fn error(declaration: &str, reason: impl Into<String>) -> ArgumentError {
+fn argument_error(declaration: &str, reason: impl Into<String>) -> ArgumentError {
     ArgumentError { declaration: declaration.trim().into(), reason: reason.into() }
 }
 

@@ -1,40 +1,40 @@
 //! C++ text to tokens that know their places, for changing the text: pieces of program and bodies of macros.
 //!
-//! Unlike [`crate::tokens`], nothing is replaced, and conditions of the preprocessor are seen.
+//! Unlike [`crate::declaration_tokens`], nothing is replaced, and conditions of the preprocessor are seen.
 
 /// A word or a single sign, or `#if`, `#else`, `#endif`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
+pub(crate) struct EditToken<'a> {
     pub(crate) text: &'a str,
     /// Its first byte in the whole text.
     pub(crate) at: usize,
 }
 
-impl Token<'_> {
-    pub(crate) fn end(&self) -> usize {
+impl EditToken<'_> {
+    pub(crate) fn end_offset(&self) -> usize {
         self.at + self.text.len()
     }
 }
 
 /// A part of a text.
 #[derive(Debug)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum TextPiece<'a> {
     /// All that is no directive.
-    Text(Vec<Token<'a>>),
+    Text(Vec<EditToken<'a>>),
     /// What a macro stands for.
-    Define { name: &'a str, body: Vec<Token<'a>> },
+    Define { name: &'a str, body: Vec<EditToken<'a>> },
 }
 
 /// The text with comments and literals as blanks; all bytes keep their places.
-pub(crate) fn blanked(source: &str) -> String {
+pub(crate) fn blank_comments_and_literals(source: &str) -> String {
     let bytes = source.as_bytes();
     let mut out = bytes.to_vec();
     let mut at = 0;
     while at < bytes.len() {
         let rest = &bytes[at..];
         let length = match rest[0] {
-            b'/' if rest.starts_with(b"//") => find(rest, b"\n", 0),
-            b'/' if rest.starts_with(b"/*") => (find(rest, b"*/", 2) + 2).min(rest.len()),
+            b'/' if rest.starts_with(b"//") => find_bytes(rest, b"\n", 0),
+            b'/' if rest.starts_with(b"/*") => (find_bytes(rest, b"*/", 2) + 2).min(rest.len()),
             b'"' if at > 0 && bytes[at - 1] == b'R' => raw_literal_length(rest),
             b'"' => literal_length(rest, b'"'),
             b'\'' if !(at > 0 && bytes[at - 1].is_ascii_hexdigit()) => literal_length(rest, b'\''),
@@ -51,7 +51,7 @@ pub(crate) fn blanked(source: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| " ".repeat(source.len()))
 }
 
-fn find(bytes: &[u8], what: &[u8], from: usize) -> usize {
+fn find_bytes(bytes: &[u8], what: &[u8], from: usize) -> usize {
     bytes[from.min(bytes.len())..].windows(what.len()).position(|w| w == what).map_or(bytes.len(), |at| from + at)
 }
 
@@ -71,35 +71,35 @@ fn literal_length(bytes: &[u8], quote: u8) -> usize {
 
 /// The length of `"name(...)name"`.
 fn raw_literal_length(bytes: &[u8]) -> usize {
-    let open = find(bytes, b"(", 1);
+    let open = find_bytes(bytes, b"(", 1);
     let end = [b")", bytes.get(1..open).unwrap_or_default(), b"\""].concat();
-    (find(bytes, &end, open) + end.len()).min(bytes.len())
+    (find_bytes(bytes, &end, open) + end.len()).min(bytes.len())
 }
 
 /// The pieces of a text without comments and literals; macros first.
-pub(crate) fn pieces(blank: &str) -> Vec<Piece<'_>> {
+pub(crate) fn text_pieces(blank: &str) -> Vec<TextPiece<'_>> {
     let (mut text, mut found, mut at) = (Vec::new(), Vec::new(), 0);
     while at < blank.len() {
         let end = line_end(blank, at);
         let line = &blank[at..end];
         match line.trim_start().strip_prefix('#') {
-            None => tokens(blank, at, end, &mut text),
+            None => tokenize_range(blank, at, end, &mut text),
             Some(directive) => {
                 let directive = directive.trim_start();
                 let word = word_length(directive);
                 let start = end - directive.len();
                 match &directive[..word] {
-                    "define" => found.extend(define(blank, start + word, end)),
-                    "if" | "ifdef" | "ifndef" => text.push(Token { text: "#if", at: start }),
-                    "else" | "elif" | "elifdef" | "elifndef" => text.push(Token { text: "#else", at: start }),
-                    "endif" => text.push(Token { text: "#endif", at: start }),
+                    "define" => found.extend(define_piece(blank, start + word, end)),
+                    "if" | "ifdef" | "ifndef" => text.push(EditToken { text: "#if", at: start }),
+                    "else" | "elif" | "elifdef" | "elifndef" => text.push(EditToken { text: "#else", at: start }),
+                    "endif" => text.push(EditToken { text: "#endif", at: start }),
                     _ => {}
                 }
             }
         }
         at = end;
     }
-    found.push(Piece::Text(text));
+    found.push(TextPiece::Text(text));
     found
 }
 
@@ -115,7 +115,7 @@ fn line_end(text: &str, mut at: usize) -> usize {
     }
 }
 
-fn define(blank: &str, at: usize, end: usize) -> Option<Piece<'_>> {
+fn define_piece(blank: &str, at: usize, end: usize) -> Option<TextPiece<'_>> {
     let rest = &blank[at..end];
     let name = rest.trim_start();
     let start = end - name.len();
@@ -125,19 +125,19 @@ fn define(blank: &str, at: usize, end: usize) -> Option<Piece<'_>> {
         body += blank[body..end].find(')')? + 1;
     }
     let mut tokens_of_body = Vec::new();
-    tokens(blank, body, end, &mut tokens_of_body);
-    (length > 0).then_some(Piece::Define { name: &blank[start..start + length], body: tokens_of_body })
+    tokenize_range(blank, body, end, &mut tokens_of_body);
+    (length > 0).then_some(TextPiece::Define { name: &blank[start..start + length], body: tokens_of_body })
 }
 
 fn word_length(text: &str) -> usize {
     text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(text.len())
 }
 
-fn tokens<'a>(text: &'a str, mut at: usize, end: usize, out: &mut Vec<Token<'a>>) {
+fn tokenize_range<'a>(text: &'a str, mut at: usize, end: usize, out: &mut Vec<EditToken<'a>>) {
     while let Some(c) = text[at..end].chars().next() {
         let length = word_length(&text[at..end]).max(c.len_utf8());
         if !c.is_whitespace() && c != '\\' {
-            out.push(Token { text: &text[at..at + length], at });
+            out.push(EditToken { text: &text[at..at + length], at });
         }
         at += length;
     }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn comments_and_literals_become_blanks_in_place() {
-        let blank = |text| blanked(text);
+        let blank = |text| blank_comments_and_literals(text);
         assert_eq!(blank("a/*b\nc*/d//e\nf"), "a   \n   d   \nf");
         assert_eq!(
             blank("x = \"q\\\"\" 'y' 1'000 R\"a(\")\")a\" z"),
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn pieces_are_macros_and_the_rest() {
-        let blank = blanked("int a;\n#define F(x) x + \\\n 1\n#ifdef A // no\nb\n#else\n#endif");
-        let found = pieces(&blank);
-        let words = |tokens: &[Token<'_>]| tokens.iter().map(|t| t.text.to_owned()).collect::<Vec<_>>().join(" ");
-        let [Piece::Define { name: "F", body }, Piece::Text(text)] = &found[..] else { panic!("{found:?}") };
+        let blank = blank_comments_and_literals("int a;\n#define F(x) x + \\\n 1\n#ifdef A // no\nb\n#else\n#endif");
+        let found = text_pieces(&blank);
+        let words = |tokens: &[EditToken<'_>]| tokens.iter().map(|t| t.text.to_owned()).collect::<Vec<_>>().join(" ");
+        let [TextPiece::Define { name: "F", body }, TextPiece::Text(text)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(words(body), "x + 1");
         assert_eq!(words(text), "int a ; #if b #else #endif");
         assert!(text.iter().all(|t| t.text.starts_with('#') || blank[t.at..].starts_with(t.text)));

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-const TYPES: &[(&str, &str)] = &[
+const IMPLICIT_TYPES: &[(&str, &str)] = &[
     ("uint", "unsigned int"),
     ("ushort", "unsigned short"),
     ("ulong", "unsigned long"),
@@ -38,7 +38,7 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 /// Object macros, `NAME value` in each line.
-pub(crate) const MACROS: &str = include_str!("headers/implicit-macros.h");
+pub(crate) const IMPLICIT_MACROS: &str = include_str!("headers/implicit-macros.h");
 
 /// What the host compiler defines. Headers of the toolkit would take NVRTC for it.
 const HOST_MACROS: &[(&str, &str)] = &[
@@ -60,7 +60,7 @@ const HOST_MACROS: &[(&str, &str)] = &[
 ];
 
 /// Functions of which a whole text comes.
-const FUNCTIONS: &[(&str, &str)] =
+const IMPLICIT_FUNCTIONS: &[(&str, &str)] =
     &[("strlen", include_str!("headers/strlen.h")), ("pow", include_str!("headers/pow.h"))];
 
 /// The headers with the names of `std` that nvcc has without any `#include`.
@@ -69,7 +69,7 @@ const STD_HEADERS: [&str; 3] = ["cmath", "cstddef", "utility"];
 const STD_EXCLUDED: [&str; 3] = ["swap", "make_pair", "declval"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Declaration {
+enum ImplicitDeclaration {
     Type(&'static str),
     Macro(&'static str),
     HostMacro(&'static str),
@@ -79,7 +79,7 @@ enum Declaration {
 
 /// What a program needs before its text.
 #[derive(Default, Debug, PartialEq, Eq)]
-pub(crate) struct Implicit {
+pub(crate) struct ImplicitPrelude {
     pub(crate) text: String,
     /// Headers of `shims` that the text includes.
     pub(crate) headers: &'static [&'static str],
@@ -93,51 +93,51 @@ pub(crate) struct IncludeContext {
     pub(crate) without_host: bool,
 }
 
-fn declarations() -> &'static HashMap<&'static str, (usize, Declaration)> {
-    static DECLARATIONS: OnceLock<HashMap<&str, (usize, Declaration)>> = OnceLock::new();
-    DECLARATIONS.get_or_init(|| {
-        let types = TYPES.iter().map(|(name, text)| (*name, Declaration::Type(text)));
-        let macros = MACROS.lines().filter_map(|line| line.split_once(' '));
-        let macros = macros.map(|(name, text)| (name, Declaration::Macro(text)));
-        let host = HOST_MACROS.iter().map(|(name, text)| (*name, Declaration::HostMacro(text)));
-        let functions = FUNCTIONS.iter().map(|(name, text)| (*name, Declaration::Function(text)));
-        let all = types.chain(macros).chain(host).chain(functions).chain([("std", Declaration::Std)]);
+fn declarations_by_name() -> &'static HashMap<&'static str, (usize, ImplicitDeclaration)> {
+    static DECLARATIONS_BY_NAME: OnceLock<HashMap<&str, (usize, ImplicitDeclaration)>> = OnceLock::new();
+    DECLARATIONS_BY_NAME.get_or_init(|| {
+        let types = IMPLICIT_TYPES.iter().map(|(name, text)| (*name, ImplicitDeclaration::Type(text)));
+        let macros = IMPLICIT_MACROS.lines().filter_map(|line| line.split_once(' '));
+        let macros = macros.map(|(name, text)| (name, ImplicitDeclaration::Macro(text)));
+        let host = HOST_MACROS.iter().map(|(name, text)| (*name, ImplicitDeclaration::HostMacro(text)));
+        let functions = IMPLICIT_FUNCTIONS.iter().map(|(name, text)| (*name, ImplicitDeclaration::Function(text)));
+        let all = types.chain(macros).chain(host).chain(functions).chain([("std", ImplicitDeclaration::Std)]);
         all.enumerate().map(|(i, (name, piece))| (name, (i, piece))).collect()
     })
 }
 
 /// What the user-written `texts` of a program need.
-pub(crate) fn of(texts: &[&str], around: IncludeContext) -> Implicit {
-    let declarations = declarations();
-    let mut found: Vec<(usize, &'static str, Declaration)> = Vec::new();
+pub(crate) fn prelude_of(texts: &[&str], around: IncludeContext) -> ImplicitPrelude {
+    let declarations = declarations_by_name();
+    let mut found: Vec<(usize, &'static str, ImplicitDeclaration)> = Vec::new();
     for text in texts {
-        for (at, word) in words(text) {
+        for (at, word) in words_with_offsets(text) {
             let Some((&name, &(i, piece))) = declarations.get_key_value(word) else { continue };
-            if found.iter().all(|f| f.0 != i) && (piece != Declaration::Std || names_std(text, at)) {
+            if found.iter().all(|f| f.0 != i) && (piece != ImplicitDeclaration::Std || names_std(text, at)) {
                 found.push((i, name, piece));
             }
         }
     }
     found.sort_by_key(|f| f.0);
-    let mut out = Implicit::default();
+    let mut out = ImplicitPrelude::default();
     for (_, name, piece) in found {
         if !is_declared(texts, name, piece) {
-            out.add(name, piece, around);
+            out.add_declaration(name, piece, around);
         }
     }
     out
 }
 
-impl Implicit {
-    fn add(&mut self, name: &str, piece: Declaration, around: IncludeContext) {
+impl ImplicitPrelude {
+    fn add_declaration(&mut self, name: &str, piece: ImplicitDeclaration, around: IncludeContext) {
         match piece {
-            Declaration::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
-            Declaration::HostMacro(_) if around.without_host => {}
-            Declaration::Macro(what) | Declaration::HostMacro(what) => {
+            ImplicitDeclaration::Type(what) => self.text.push_str(&format!("typedef {what} {name};")),
+            ImplicitDeclaration::HostMacro(_) if around.without_host => {}
+            ImplicitDeclaration::Macro(what) | ImplicitDeclaration::HostMacro(what) => {
                 self.text.push_str(&format!("\n#define {name} {what}\n"))
             }
-            Declaration::Function(text) => self.text.push_str(&format!("\n{text}\n")),
-            Declaration::Std => {
+            ImplicitDeclaration::Function(text) => self.text.push_str(&format!("\n{text}\n")),
+            ImplicitDeclaration::Std => {
                 STD_HEADERS.iter().for_each(|header| self.text.push_str(&format!("\n#include <{header}>\n")));
                 self.headers = &STD_HEADERS;
             }
@@ -145,13 +145,13 @@ impl Implicit {
     }
 }
 
-fn is_declared(texts: &[&str], name: &str, piece: Declaration) -> bool {
+fn is_declared(texts: &[&str], name: &str, piece: ImplicitDeclaration) -> bool {
     texts.iter().any(|text| match piece {
-        Declaration::Type(_) => defines(text, name),
-        Declaration::Macro(_) | Declaration::HostMacro(_) => defines_always(text, name),
-        Declaration::Function(_) => defines(text, name) || declares_function(text, name),
+        ImplicitDeclaration::Type(_) => defines_type(text, name),
+        ImplicitDeclaration::Macro(_) | ImplicitDeclaration::HostMacro(_) => defines_always(text, name),
+        ImplicitDeclaration::Function(_) => defines_type(text, name) || declares_function(text, name),
         // A C++ library of the user's own.
-        Declaration::Std => text.contains("namespace std"),
+        ImplicitDeclaration::Std => text.contains("namespace std"),
     })
 }
 
@@ -160,7 +160,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// The words of a text with their places, those of comments and literals among them.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn words_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -174,7 +174,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Whether the word `std` at `at` begins one of the names that nvcc gives.
 fn names_std(text: &str, at: usize) -> bool {
     let Some(rest) = text[at + 3..].trim_start().strip_prefix("::") else { return false };
-    let name = words(rest.trim_start()).next().map_or("", |(_, name)| name);
+    let name = words_with_offsets(rest.trim_start()).next().map_or("", |(_, name)| name);
     !text[..at].trim_end().ends_with("::") && !STD_EXCLUDED.contains(&name)
 }
 
@@ -226,7 +226,7 @@ fn declares_function(text: &str, name: &str) -> bool {
 
 /// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
 /// `#define name`, `struct name`. Guessing "yes" wrongly only leaves a convenience out.
-pub(crate) fn defines(source: &str, name: &str) -> bool {
+pub(crate) fn defines_type(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let (before, after) = (&source[..at], &source[at + name.len()..]);
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn text(source: &str) -> String {
-        of(&[source], IncludeContext::default()).text
+        prelude_of(&[source], IncludeContext::default()).text
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(text("int x, M_PIX, my_uint;"), "");
         assert_eq!(text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
         assert_eq!(text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
-        let host = of(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
+        let host = prelude_of(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
         assert_eq!((host.text.as_str(), text("#ifdef __GNUC__").contains("12")), ("", true));
     }
 
@@ -277,9 +277,9 @@ mod tests {
 
     #[test]
     fn names_of_std_need_headers() {
-        assert_eq!(of(&["x = std::abs(y);"], IncludeContext::default()).headers, STD_HEADERS);
+        assert_eq!(prelude_of(&["x = std::abs(y);"], IncludeContext::default()).headers, STD_HEADERS);
         for source in ["cuda::std::abs(1)", "std::swap(a, b)", "int std;", "namespace std { int f; } std::abs(1);"] {
-            assert_eq!(of(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
+            assert_eq!(prelude_of(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
         }
     }
 

@@ -11,31 +11,31 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// The drivers in use and their devices.
 #[derive(Debug)]
-pub(crate) struct Drivers {
+pub(crate) struct LoadedDrivers {
     pub(crate) tables: Vec<&'static DriverTable>,
     pub(crate) devices: Vec<Device>,
 }
 
-static DRIVERS: OnceLock<Drivers> = OnceLock::new();
+static LOADED_DRIVERS: OnceLock<LoadedDrivers> = OnceLock::new();
 
 /// Receives a text meant for the user.
 type NoticeHook = Arc<dyn Fn(&str) + Send + Sync>;
 /// Receives an error that a drop met and could not return.
 type CleanupHook = Box<dyn Fn(&Error) + Send + Sync>;
 
-static NOTICE: Mutex<Option<NoticeHook>> = Mutex::new(None);
-static CLEANUP: OnceLock<CleanupHook> = OnceLock::new();
+static NOTICE_HOOK: Mutex<Option<NoticeHook>> = Mutex::new(None);
+static CLEANUP_HOOK: OnceLock<CleanupHook> = OnceLock::new();
 
-/// Sets the hook that shows the texts of [`notify`] to the user, such as that the virtual GPU is used because
+/// Sets the hook that shows the texts of [`show_notice`] to the user, such as that the virtual GPU is used because
 /// there is no real one. Without a hook the text is printed to standard error.
 pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
-    *NOTICE.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
+    *NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
 }
 
 /// Sets who hears of errors that drops meet (a context lost to a fault is not one of them).
 /// Only the first hook counts. Without one they are not reported.
 pub fn set_cleanup_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
-    let _ = CLEANUP.set(Box::new(hook));
+    let _ = CLEANUP_HOOK.set(Box::new(hook));
 }
 
 /// Reports a failed clean-up, unless all it says is that there is nothing left to clean up.
@@ -47,7 +47,7 @@ pub(crate) fn report_cleanup(error: &Error) {
             | CUresult::CUDA_ERROR_INVALID_CONTEXT
     );
     let expected = nothing_left || is_of_a_kernel(error.code);
-    if let (false, Some(hook)) = (expected, CLEANUP.get()) {
+    if let (false, Some(hook)) = (expected, CLEANUP_HOOK.get()) {
         hook(error);
     }
 }
@@ -57,40 +57,40 @@ pub(crate) fn report_cleanup(error: &Error) {
 ///
 /// Fails when there is no device at all; the error then says why no real one was found.
 pub fn init(flags: u32) -> Result<()> {
-    if DRIVERS.get().is_some() {
+    if LOADED_DRIVERS.get().is_some() {
         return Ok(());
     }
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    if DRIVERS.get().is_some() {
+    static INIT_LOCK: Mutex<()> = Mutex::new(());
+    let _guard = INIT_LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    if LOADED_DRIVERS.get().is_some() {
         return Ok(());
     }
-    let drivers = find(flags)?;
+    let drivers = find_drivers(flags)?;
     process::install_hooks();
-    let _ = DRIVERS.set(drivers);
+    let _ = LOADED_DRIVERS.set(drivers);
     Ok(())
 }
 
 /// Whether [`init`] has succeeded.
 pub fn is_initialized() -> bool {
-    DRIVERS.get().is_some()
+    LOADED_DRIVERS.get().is_some()
 }
 
 /// The drivers; an error in the name of `call` before [`init`].
-pub(crate) fn get(call: &'static str) -> Result<&'static Drivers> {
-    DRIVERS.get().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_NOT_INITIALIZED, "call init() first"))
+pub(crate) fn initialized_drivers(call: &'static str) -> Result<&'static LoadedDrivers> {
+    LOADED_DRIVERS.get().ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_NOT_INITIALIZED, "call init() first"))
 }
 
 /// The drivers, if initialised.
-pub(crate) fn peek() -> Option<&'static Drivers> {
-    DRIVERS.get()
+pub(crate) fn drivers_if_initialized() -> Option<&'static LoadedDrivers> {
+    LOADED_DRIVERS.get()
 }
 
 /// The CUDA version of the driver, `1000 * major + 10 * minor`: the real one's where there is
 /// one. Works before [`init`].
 pub fn driver_version() -> Result<u32> {
-    let real = DriverTable::real().ok();
-    let table = real.unwrap_or_else(virtual_gpu::table);
+    let real = DriverTable::real_driver().ok();
+    let table = real.unwrap_or_else(virtual_gpu::virtual_gpu_table);
     let mut version = 0;
     // SAFETY: writes one int; allowed before cuInit.
     unsafe { call!(table, cuDriverGetVersion(&raw mut version)) }?;
@@ -112,27 +112,27 @@ fn requested_virtual_devices() -> Result<Option<usize>> {
     }
 }
 
-fn find(flags: u32) -> Result<Drivers> {
+fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
     let requested = requested_virtual_devices()?;
-    let mut drivers = Drivers { tables: Vec::new(), devices: Vec::new() };
-    let why_not_real = match DriverTable::real() {
+    let mut drivers = LoadedDrivers { tables: Vec::new(), devices: Vec::new() };
+    let why_not_real = match DriverTable::real_driver() {
         Err(error) => Some(error.to_string()),
-        Ok(table) => match start(table, flags) {
+        Ok(table) => match init_driver(table, flags) {
             Err(error) => Some(error.to_string()),
             Ok(0) => Some("cuDeviceGetCount found none".to_owned()),
             Ok(count) => {
-                drivers.add(table, count);
+                drivers.add_driver(table, count);
                 None
             }
         },
     };
     let wanted = requested.unwrap_or(usize::from(why_not_real.is_some()));
     if wanted > 0 {
-        let table = virtual_gpu::table();
-        let count = start(table, flags)?;
-        drivers.add(table, count.min(wanted));
+        let table = virtual_gpu::virtual_gpu_table();
+        let count = init_driver(table, flags)?;
+        drivers.add_driver(table, count.min(wanted));
         if let Some(text) = virtual_gpu::memory_notice() {
-            notify(&text);
+            show_notice(&text);
         }
     }
     match why_not_real {
@@ -146,7 +146,7 @@ fn find(flags: u32) -> Result<Drivers> {
 }
 
 /// `cuInit`, then the number of devices.
-fn start(table: &'static DriverTable, flags: u32) -> Result<usize> {
+fn init_driver(table: &'static DriverTable, flags: u32) -> Result<usize> {
     let mut count = 0;
     // SAFETY: cuInit takes no pointers, cuDeviceGetCount writes one int.
     unsafe {
@@ -156,8 +156,8 @@ fn start(table: &'static DriverTable, flags: u32) -> Result<usize> {
     Ok(count.max(0) as usize)
 }
 
-impl Drivers {
-    fn add(&mut self, table: &'static DriverTable, count: usize) {
+impl LoadedDrivers {
+    fn add_driver(&mut self, table: &'static DriverTable, count: usize) {
         self.tables.push(table);
         for index in 0..count {
             let mut handle = 0;
@@ -177,13 +177,13 @@ fn notify_virtual_gpu(reason: &str) {
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \
          processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it by name and silences this notice."
     );
-    notify(&text);
+    show_notice(&text);
 }
 
 /// Shows the user a notice that is no error; see [`set_notice_hook`].
-pub fn notify(text: &str) {
+pub fn show_notice(text: &str) {
     // The hook may wait for an interpreter whose holder is about to tell something, too.
-    let hook = NOTICE.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let hook = NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()).clone();
     match hook {
         Some(hook) => hook(text),
         None => eprintln!("rtcg: {text}"),

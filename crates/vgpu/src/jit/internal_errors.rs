@@ -20,7 +20,7 @@ const MAX_TEXT: usize = 120;
 
 thread_local! {
     /// Calls of [`catch_panics`] that are open.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static CATCH_DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The instruction that is being emitted, in the text of the module.
     static CURRENT_INSTRUCTION: Cell<Option<Span>> = const { Cell::new(None) };
     /// What the last panic said.
@@ -31,10 +31,10 @@ thread_local! {
 /// words, `masked ` before them in masked code only.
 pub(super) fn set_current_instruction(source: &str, span: Option<Span>, masked: bool) {
     CURRENT_INSTRUCTION.set(span);
-    static INJECTED: OnceLock<Option<String>> = OnceLock::new();
-    let Some(word) = INJECTED.get_or_init(|| std::env::var("RTCG_JIT_PANIC_AT").ok()) else { return };
+    static INJECTED_PANIC: OnceLock<Option<String>> = OnceLock::new();
+    let Some(word) = INJECTED_PANIC.get_or_init(|| std::env::var("RTCG_JIT_PANIC_AT").ok()) else { return };
     let (word, here) = word.strip_prefix("masked ").map_or((word.as_str(), true), |word| (word, masked));
-    assert!(!here || !text_of(source, span).contains(word), "injected by RTCG_JIT_PANIC_AT");
+    assert!(!here || !source_text_of_span(source, span).contains(word), "injected by RTCG_JIT_PANIC_AT");
 }
 
 /// Compiles something of a kernel.
@@ -42,16 +42,16 @@ pub(super) fn catch_panics<T>(
     source: &KernelSource,
     compile: impl FnOnce() -> Result<T, JitError>,
 ) -> Result<T, JitError> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
+    static PANIC_HOOK: Once = Once::new();
+    PANIC_HOOK.call_once(|| {
         let before = take_hook();
-        set_hook(Box::new(move |info| if DEPTH.get() == 0 { before(info) } else { record_panic(info) }));
+        set_hook(Box::new(move |info| if CATCH_DEPTH.get() == 0 { before(info) } else { record_panic(info) }));
     });
     CURRENT_INSTRUCTION.set(None);
-    DEPTH.set(DEPTH.get() + 1);
+    CATCH_DEPTH.set(CATCH_DEPTH.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(compile));
-    DEPTH.set(DEPTH.get() - 1);
-    outcome.unwrap_or_else(|_| Err(error(source)))
+    CATCH_DEPTH.set(CATCH_DEPTH.get() - 1);
+    outcome.unwrap_or_else(|_| Err(internal_error(source)))
 }
 
 fn record_panic(info: &PanicHookInfo<'_>) {
@@ -60,18 +60,18 @@ fn record_panic(info: &PanicHookInfo<'_>) {
     LAST_PANIC.set(said + &place);
 }
 
-fn text_of(source: &str, span: Option<Span>) -> String {
+fn source_text_of_span(source: &str, span: Option<Span>) -> String {
     let text = span.and_then(|s| source.get(s.start as usize..s.end as usize)).unwrap_or("");
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect()
 }
 
-fn error(source: &KernelSource) -> JitError {
+fn internal_error(source: &KernelSource) -> JitError {
     let (text, span) = (&*source.module.source, CURRENT_INSTRUCTION.get());
     let kept = match write_ptx(source) {
         Ok(path) => format!("the PTX, which is kept in {}", path.display()),
         Err(e) => format!("the PTX, which could not be kept ({e})"),
     };
-    let at = span.map_or(String::new(), |_| format!(" at `{}`", text_of(text, span)));
+    let at = span.map_or(String::new(), |_| format!(" at `{}`", source_text_of_span(text, span)));
     let said = LAST_PANIC.take();
     let message = format!(
         "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it to rtcg's maintainers with {kept}"
@@ -83,7 +83,7 @@ fn error(source: &KernelSource) -> JitError {
 /// Writes the PTX to a file of its own, unless that is there from before.
 fn write_ptx(source: &KernelSource) -> std::io::Result<PathBuf> {
     let text = source.module.source.as_bytes();
-    let key = super::store::text_key(&source.module.source);
+    let key = super::cache_key::text_key(&source.module.source);
     let name: String = key[..8].iter().map(|b| format!("{b:02x}")).collect();
     let path = std::env::temp_dir().join(format!("rtcg-compiler-failure-{name}.ptx"));
     // Nobody's link is followed: the file is new, or has these contents.

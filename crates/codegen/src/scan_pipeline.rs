@@ -15,7 +15,7 @@ use crate::look_back::ScanTiling;
 /// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanTiling`] are those
 /// that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Pipeline {
+pub struct ScanPipeline {
     /// Warps that sum tiles up.
     pub reducer_warps: u32,
     /// Tiles of the ring.
@@ -24,7 +24,7 @@ pub struct Pipeline {
     pub stage_bytes: u32,
 }
 
-impl Pipeline {
+impl ScanPipeline {
     /// Fewest tiles of a ring that hide the look-back.
     const MIN_STAGES: u32 = 4;
 
@@ -41,12 +41,12 @@ impl Pipeline {
     }
 
     /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while.
-    pub fn blocks(tiles: usize, processors: u32) -> Option<u32> {
+    pub fn blocks_for_tiles(tiles: usize, processors: u32) -> Option<u32> {
         (tiles >= 4 * processors as usize).then_some(processors)
     }
 
     /// Threads of a block.
-    pub fn threads(&self, shape: ScanTiling) -> u32 {
+    pub fn threads_per_block(&self, shape: ScanTiling) -> u32 {
         shape.threads + 32 * (self.reducer_warps + 2)
     }
 
@@ -55,7 +55,7 @@ impl Pipeline {
         self.stages * self.stage_bytes
     }
 
-    /// The type of [`PIPELINE`] for items of type `item`.
+    /// The type of [`SCAN_PIPELINE_SOURCE`] for items of type `item`.
     pub(crate) fn type_name(&self, shape: ScanTiling, item: &str) -> String {
         let Self { reducer_warps, stages, stage_bytes } = self;
         let ScanTiling { threads, packs_per_thread, pack_size, .. } = shape;
@@ -66,10 +66,10 @@ impl Pipeline {
     }
 }
 
-/// The tasks of the warps; needs `LOOK_BACK`. What a kernel adds, as functions: `first_of(tile)`, the first
+/// The tasks of the warps; needs `LOOK_BACK_SOURCE`. What a kernel adds, as functions: `first_of(tile)`, the first
 /// tile of a row; `fetch(tile, to, arrived)`, by one thread, which makes `arrived` complete; `fill(scan, tile,
 /// from)`, which reads the items of the warp `scan.warp`; `emit(scan, tile, after)`, which writes them.
-pub(crate) const PIPELINE: &str = "\
+pub(crate) const SCAN_PIPELINE_SOURCE: &str = "\
 namespace rtcg {
 typedef unsigned long long signal;
 __device__ __forceinline__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -213,13 +213,13 @@ mod tests {
     #[test]
     fn the_ring_fills_the_room() {
         let shape = ScanTiling::new(4, 4, true);
-        let pipeline = Pipeline::new(shape, 4, 4, 200 << 10).unwrap();
+        let pipeline = ScanPipeline::new(shape, 4, 4, 200 << 10).unwrap();
         assert_eq!((pipeline.stages, pipeline.shared_bytes()), (6, 192 << 10));
-        assert_eq!(pipeline.threads(shape), 256 + 192);
+        assert_eq!(pipeline.threads_per_block(shape), 256 + 192);
         assert_eq!(pipeline.type_name(shape, "T"), "rtcg::pipeline<T, 8, 4, 8, 4, 6, 32768>");
-        assert_eq!(Pipeline::new(shape, 4, 4, 0), None);
-        assert_eq!(Pipeline::new(shape, 4, 4, 100 << 10), None);
-        assert_eq!(Pipeline::new(shape, 24, 4, 200 << 10), None);
-        assert_eq!(Pipeline::new(ScanTiling::new(4, 1, true), 4, 4, 200 << 10), None);
+        assert_eq!(ScanPipeline::new(shape, 4, 4, 0), None);
+        assert_eq!(ScanPipeline::new(shape, 4, 4, 100 << 10), None);
+        assert_eq!(ScanPipeline::new(shape, 24, 4, 200 << 10), None);
+        assert_eq!(ScanPipeline::new(ScanTiling::new(4, 1, true), 4, 4, 200 << 10), None);
     }
 }

@@ -49,7 +49,7 @@ where
             let scale = if kind == FftKind::Inverse { 1.0 / n as f64 } else { 1.0 };
             array = array.fft(kind, axis, n, scale)?;
         }
-        self.wrap(array)
+        self.typed_beside(array)
     }
 
     /// The `n` real numbers that have these first `n / 2 + 1` coefficients along `axis`: the inverse of
@@ -59,7 +59,7 @@ where
     /// When there is no such axis, `n` is 0, or the device is out of memory.
     pub fn irfft(&self, axis: isize, n: usize) -> Result<GpuArray<T>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.wrap(self.as_dyn().fft(FftKind::RealInverse, axis, n, 1.0 / n as f64)?)
+        self.typed_beside(self.as_dyn().fft(FftKind::RealInverse, axis, n, 1.0 / n as f64)?)
     }
 }
 
@@ -75,6 +75,6 @@ where
     /// When there is no such axis, it has no elements, or the device is out of memory.
     pub fn rfft(&self, axis: isize) -> Result<GpuArray<Complex<T>>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.wrap(self.as_dyn().fft(FftKind::RealForward, axis, self.shape()[axis], 1.0)?)
+        self.typed_beside(self.as_dyn().fft(FftKind::RealForward, axis, self.shape()[axis], 1.0)?)
     }
 }

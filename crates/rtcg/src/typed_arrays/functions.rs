@@ -3,7 +3,7 @@
 use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
 use super::typed::GpuArray;
 use crate::error::Result;
-use rtcg_array::{Op, ReduceOptions, Reduction, ScanOp, Statistic, normalize_axis};
+use rtcg_array::{Op, ReduceOptions, ReductionOp, ScanOp, Statistic, normalize_axis};
 
 macro_rules! functions {
     ($($bound:ident { $($name:ident $op:ident $doc:literal;)*})*) => {$(
@@ -13,7 +13,7 @@ macro_rules! functions {
             /// # Errors
             /// When the device is out of memory.
             pub fn $name(&self) -> Result<GpuArray<T>> {
-                self.wrap(self.as_dyn().unary(Op::$op)?)
+                self.typed_beside(self.as_dyn().unary(Op::$op)?)
             }
         )*}
     )*};
@@ -58,7 +58,7 @@ macro_rules! reductions {
             /// # Errors
             /// When there is no element and the result needs one, or a kernel failed before.
             pub fn $name(&self) -> Result<$result> {
-                self.wrap::<$result>(self.as_dyn().reduce(Reduction::$reduction, over(None))?)?.item()
+                self.typed_beside::<$result>(self.as_dyn().reduce(ReductionOp::$reduction, over(None))?)?.item()
             }
 
             #[doc = concat!($doc, " over axes, which the result does not have.")]
@@ -66,7 +66,7 @@ macro_rules! reductions {
             /// # Errors
             /// When an axis does not exist or is named twice, or has no element and the result needs one.
             pub fn $axes(&self, axes: &[isize]) -> Result<GpuArray<$result>> {
-                self.wrap(self.as_dyn().reduce(Reduction::$reduction, over(Some(axes)))?)
+                self.typed_beside(self.as_dyn().reduce(ReductionOp::$reduction, over(Some(axes)))?)
             }
         )*}
     )*};
@@ -91,7 +91,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When a kernel failed before.
     pub fn mean(&self) -> Result<T::Mean> {
-        self.wrap::<T::Mean>(self.as_dyn().statistic(Statistic::Mean, 0.0, over(None))?)?.item()
+        self.typed_beside::<T::Mean>(self.as_dyn().reduce_statistic(Statistic::Mean, 0.0, over(None))?)?.item()
     }
 
     /// The mean over axes, which the result does not have.
@@ -99,7 +99,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When an axis does not exist or is named twice.
     pub fn mean_axes(&self, axes: &[isize]) -> Result<GpuArray<T::Mean>> {
-        self.wrap(self.as_dyn().statistic(Statistic::Mean, 0.0, over(Some(axes)))?)
+        self.typed_beside(self.as_dyn().reduce_statistic(Statistic::Mean, 0.0, over(Some(axes)))?)
     }
 }
 
@@ -109,7 +109,7 @@ impl<T: Float> GpuArray<T> {
     /// # Errors
     /// When a kernel failed before.
     pub fn variance(&self, ddof: f64) -> Result<T> {
-        self.wrap::<T>(self.as_dyn().statistic(Statistic::Variance, ddof, over(None))?)?.item()
+        self.typed_beside::<T>(self.as_dyn().reduce_statistic(Statistic::Variance, ddof, over(None))?)?.item()
     }
 
     /// The standard deviation of all elements, the square root of [`GpuArray::variance`]; waits.
@@ -117,7 +117,7 @@ impl<T: Float> GpuArray<T> {
     /// # Errors
     /// When a kernel failed before.
     pub fn std_dev(&self, ddof: f64) -> Result<T> {
-        self.wrap::<T>(self.as_dyn().statistic(Statistic::StandardDeviation, ddof, over(None))?)?.item()
+        self.typed_beside::<T>(self.as_dyn().reduce_statistic(Statistic::StandardDeviation, ddof, over(None))?)?.item()
     }
 }
 
@@ -127,8 +127,8 @@ impl<T: Ordered> GpuArray<T> {
     /// # Errors
     /// When there is no element.
     pub fn argmin(&self) -> Result<usize> {
-        let place = self.as_dyn().reduce(Reduction::ArgMinimum, over(None))?;
-        Ok(self.wrap::<i64>(place)?.item()? as usize)
+        let place = self.as_dyn().reduce(ReductionOp::ArgMinimum, over(None))?;
+        Ok(self.typed_beside::<i64>(place)?.item()? as usize)
     }
 
     /// The place of the first greatest element, counted in C order; waits.
@@ -136,8 +136,8 @@ impl<T: Ordered> GpuArray<T> {
     /// # Errors
     /// When there is no element.
     pub fn argmax(&self) -> Result<usize> {
-        let place = self.as_dyn().reduce(Reduction::ArgMaximum, over(None))?;
-        Ok(self.wrap::<i64>(place)?.item()? as usize)
+        let place = self.as_dyn().reduce(ReductionOp::ArgMaximum, over(None))?;
+        Ok(self.typed_beside::<i64>(place)?.item()? as usize)
     }
 
     /// A copy sorted along `axis`, NaN last.
@@ -146,7 +146,7 @@ impl<T: Ordered> GpuArray<T> {
     /// When the axis does not exist.
     pub fn sorted(&self, axis: isize) -> Result<GpuArray<T>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.wrap(self.as_dyn().sorted(axis, false)?)
+        self.typed_beside(self.as_dyn().sorted(axis, false)?)
     }
 
     /// The indices that sort along `axis`; equal elements keep their order.
@@ -155,7 +155,7 @@ impl<T: Ordered> GpuArray<T> {
     /// When the axis does not exist.
     pub fn argsort(&self, axis: isize) -> Result<GpuArray<i64>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.wrap(self.as_dyn().argsort(axis, false)?)
+        self.typed_beside(self.as_dyn().argsort(axis, false)?)
     }
 }
 
@@ -166,7 +166,7 @@ impl<T: Arithmetic> GpuArray<T> {
     /// When the axis does not exist.
     pub fn cumulative_sum(&self, axis: isize) -> Result<GpuArray<T::Sum>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.wrap(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
+        self.typed_beside(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
     }
 
     /// The sum of the products with the elements of an array of this shape; waits.
@@ -174,7 +174,7 @@ impl<T: Arithmetic> GpuArray<T> {
     /// # Errors
     /// When the shapes differ.
     pub fn dot(&self, other: &GpuArray<T>) -> Result<T> {
-        self.wrap::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
+        self.typed_beside::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
     }
 
     /// The matrix product, with NumPy's rules for operands of one axis and for stacks of matrices.
@@ -182,6 +182,6 @@ impl<T: Arithmetic> GpuArray<T> {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray<T>) -> Result<GpuArray<T>> {
-        self.wrap(self.as_dyn().matmul(other.as_dyn())?)
+        self.typed_beside(self.as_dyn().matmul(other.as_dyn())?)
     }
 }

@@ -16,29 +16,29 @@ const MAX_NESTING: usize = 8;
 const MAX_TOKENS: usize = 1 << 20;
 
 /// The tokens of a source and of macros given as options (`NAME` or `NAME=value`).
-pub(crate) fn tokens(source: &str, macros: &[String]) -> Vec<String> {
+pub(crate) fn declaration_tokens(source: &str, macros: &[String]) -> Vec<String> {
     let mut defined = HashMap::new();
     for text in macros {
         let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-        define(&mut defined, name, value);
+        define_macro(&mut defined, name, value);
     }
     let text = without_comments(source);
     let mut raw = Vec::new();
     for line in text.replace("\\\n", " ").lines() {
         match line.trim_start().strip_prefix('#') {
             Some(directive) => directive_of(directive.trim_start(), &mut defined),
-            None => split(line, &mut raw),
+            None => split_line(line, &mut raw),
         }
     }
     let mut out = Vec::with_capacity(raw.len());
-    raw.into_iter().for_each(|token| expand(token, &defined, 0, &mut out));
+    raw.into_iter().for_each(|token| expand_macro(token, &defined, 0, &mut out));
     out
 }
 
 /// The identifiers of a source, those of its macros replaced: what may be the name of a variable.
-pub fn identifiers(source: &str) -> BTreeSet<String> {
+pub fn expanded_identifiers(source: &str) -> BTreeSet<String> {
     let starts_a_name = |token: &String| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    tokens(source, &[]).into_iter().filter(starts_a_name).collect()
+    declaration_tokens(source, &[]).into_iter().filter(starts_a_name).collect()
 }
 
 fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
@@ -46,25 +46,27 @@ fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
         let rest = rest.trim_start();
         let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
         if !rest[end..].starts_with('(') {
-            define(defined, &rest[..end], &rest[end..]);
+            define_macro(defined, &rest[..end], &rest[end..]);
         }
     } else if let Some(name) = text.strip_prefix("undef") {
         defined.insert(name.trim().to_owned(), vec![UNKNOWN_TYPE.to_owned()]);
     }
 }
 
-fn define(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
+fn define_macro(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
     let mut body = Vec::new();
-    split(value, &mut body);
+    split_line(value, &mut body);
     let known = defined.entry(name.to_owned()).or_insert_with(|| body.clone());
     if *known != body {
         *known = vec![UNKNOWN_TYPE.to_owned()];
     }
 }
 
-fn expand(token: String, defined: &HashMap<String, Vec<String>>, depth: usize, out: &mut Vec<String>) {
+fn expand_macro(token: String, defined: &HashMap<String, Vec<String>>, depth: usize, out: &mut Vec<String>) {
     match defined.get(&token).filter(|_| depth < MAX_NESTING && out.len() < MAX_TOKENS) {
-        Some(body) => body.iter().filter(|t| **t != token).for_each(|t| expand(t.clone(), defined, depth + 1, out)),
+        Some(body) => {
+            body.iter().filter(|t| **t != token).for_each(|t| expand_macro(t.clone(), defined, depth + 1, out))
+        }
         None => out.push(token),
     }
 }
@@ -112,7 +114,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Words, `::` and single signs.
-fn split(line: &str, out: &mut Vec<String>) {
+fn split_line(line: &str, out: &mut Vec<String>) {
     let mut rest = line.trim_start();
     while let Some(c) = rest.chars().next() {
         let length = if is_word(c) {
@@ -132,12 +134,13 @@ mod tests {
     use super::*;
 
     fn joined(source: &str, macros: &[&str]) -> String {
-        tokens(source, &macros.iter().map(|m| (*m).to_string()).collect::<Vec<_>>()).join(" ")
+        declaration_tokens(source, &macros.iter().map(|m| (*m).to_string()).collect::<Vec<_>>()).join(" ")
     }
 
     #[test]
     fn identifiers_are_those_of_the_text_once() {
-        let found = identifiers("#define N taps\n__constant__ float N[9] = {1.5f}; // no\nfloat _x = taps[3];");
+        let found =
+            expanded_identifiers("#define N taps\n__constant__ float N[9] = {1.5f}; // no\nfloat _x = taps[3];");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["__constant__", "_x", "float", "taps"]);
     }
 

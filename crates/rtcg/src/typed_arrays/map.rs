@@ -8,24 +8,24 @@ use super::element::ArrayElement;
 use super::typed::{Arrays, GpuArray, value_error};
 use crate::error::Result;
 use crate::generators::{CompileSettings, Elementwise, GeneratorError, IndexRange, Value};
-use rtcg_array::{DType, Layout, Tuple, broadcast_shapes};
-use rtcg_codegen::carg::{TypeRegistry, parse_arguments};
-use rtcg_codegen::pointwise::Pointwise;
+use rtcg_array::{DType, Layout, PythonTuple, broadcast_shapes};
+use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::ElementwiseSnippet;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The dtypes of operands and result, and the expression.
-type Key = (Vec<DType>, String);
+type MapKey = (Vec<DType>, String);
 
 /// The kernels of expressions that were requested.
 #[derive(Debug, Default)]
-pub(super) struct Kernels(Mutex<HashMap<Key, Arc<Elementwise>>>);
+pub(super) struct MapKernels(Mutex<HashMap<MapKey, Arc<Elementwise>>>);
 
 /// The names of the operands in an expression.
-const NAMES: [&str; 3] = ["x", "y", "z"];
+const OPERAND_NAMES: [&str; 3] = ["x", "y", "z"];
 
-impl Kernels {
-    fn get(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<Elementwise>> {
+impl MapKernels {
+    fn get_or_compile(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<Elementwise>> {
         let key = (dtypes, expression.to_string());
         let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kernels.get(&key) {
@@ -43,7 +43,7 @@ fn kernel_of(dtypes: &[DType], expression: &str) -> Result<Elementwise> {
     let c_name = |dtype: &DType| dtype.c_type().to_string();
     let mut arguments = format!("{} *result_", c_name(result));
     let mut values = String::new();
-    for (name, dtype) in NAMES.iter().zip(operands) {
+    for (name, dtype) in OPERAND_NAMES.iter().zip(operands) {
         arguments += &format!(", const {} *{name}_", c_name(dtype));
         values += &format!("const {} {name} = {name}_[i]; ", c_name(dtype));
     }
@@ -51,20 +51,24 @@ fn kernel_of(dtypes: &[DType], expression: &str) -> Result<Elementwise> {
         parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
     // The expression begins the first line, so that errors name the user's own lines.
     let operation = format!("{values}result_[i] = {expression};");
-    let spec = Pointwise { name: "map".into(), arguments, operation, ..Pointwise::default() };
+    let spec = ElementwiseSnippet { name: "map".into(), arguments, operation, ..ElementwiseSnippet::default() };
     Ok(Elementwise::new(spec, CompileSettings::default()))
 }
 
 /// # Safety
 /// The expression is foreign code.
-unsafe fn run<U: ArrayElement>(arrays: &Arrays, operands: &[&GpuArrayDyn], expression: &str) -> Result<GpuArray<U>> {
+unsafe fn run_expression<U: ArrayElement>(
+    arrays: &Arrays,
+    operands: &[&GpuArrayDyn],
+    expression: &str,
+) -> Result<GpuArray<U>> {
     let shape = broadcast_shapes(operands.iter().map(|array| array.shape())).ok_or_else(|| {
-        let shapes: Vec<_> = operands.iter().map(|array| Tuple(array.shape()).to_string()).collect();
+        let shapes: Vec<_> = operands.iter().map(|array| PythonTuple(array.shape()).to_string()).collect();
         value_error(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
     })?;
     let result = arrays.empty::<U>(&shape)?;
     let dtypes = operands.iter().map(|array| array.dtype()).chain([U::DTYPE]).collect();
-    let kernel = arrays.kernels().get(dtypes, expression)?;
+    let kernel = arrays.map_kernels().get_or_compile(dtypes, expression)?;
     let all = || std::iter::once(result.as_dyn()).chain(operands.iter().copied());
     for array in all() {
         array.check_memory()?;
@@ -112,7 +116,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// The expression is foreign code: it must not touch memory.
     pub unsafe fn map<U: ArrayElement>(&self, expression: &str) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run(self.arrays(), &[self.as_dyn()], expression) }
+        unsafe { run_expression(self.arrays(), &[self.as_dyn()], expression) }
     }
 
     /// A C expression of the pairs of elements `x` and `y` of two arrays, which are broadcast.
@@ -141,7 +145,7 @@ impl<T: ArrayElement> GpuArray<T> {
         expression: &str,
     ) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run(self.arrays(), &[self.as_dyn(), other.as_dyn()], expression) }
+        unsafe { run_expression(self.arrays(), &[self.as_dyn(), other.as_dyn()], expression) }
     }
 
     /// As [`GpuArray::zip`] with the elements `x`, `y` and `z` of three arrays.
@@ -158,6 +162,6 @@ impl<T: ArrayElement> GpuArray<T> {
         expression: &str,
     ) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run(self.arrays(), &[self.as_dyn(), second.as_dyn(), third.as_dyn()], expression) }
+        unsafe { run_expression(self.arrays(), &[self.as_dyn(), second.as_dyn(), third.as_dyn()], expression) }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::GpuArrayDyn;
 use super::element::{Arithmetic, ArrayElement, Integer};
-use super::map::Kernels;
+use super::map::MapKernels;
 use crate::context::Context;
 use crate::error::Result;
 use crate::runtime::CudaRuntime;
-use rtcg_array::{ArrayContext, ArrayError, ArrayErrorKind, Index, Order, Tuple};
+use rtcg_array::{ArrayContext, ArrayError, ArrayErrorKind, Index, Order, PythonTuple};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// Makes arrays on a context. Arrays can be combined when they come from one `Arrays` or its clones.
 #[derive(Clone)]
 pub struct Arrays {
-    inner: Arc<Inner>,
+    inner: Arc<ArraysInner>,
 }
 
-struct Inner {
+struct ArraysInner {
     ctx: Context,
     arrays: Arc<ArrayContext>,
-    kernels: Kernels,
+    kernels: MapKernels,
 }
 
 impl fmt::Debug for Arrays {
@@ -40,7 +40,11 @@ impl Arrays {
     /// When the device does not report its size.
     pub fn new(ctx: &Context) -> Result<Self> {
         Ok(Self {
-            inner: Arc::new(Inner { ctx: ctx.clone(), arrays: CudaRuntime::arrays(ctx)?, kernels: Kernels::default() }),
+            inner: Arc::new(ArraysInner {
+                ctx: ctx.clone(),
+                arrays: CudaRuntime::array_context(ctx)?,
+                kernels: MapKernels::default(),
+            }),
         })
     }
 
@@ -54,7 +58,7 @@ impl Arrays {
         &self.inner.arrays
     }
 
-    pub(super) fn kernels(&self) -> &Kernels {
+    pub(super) fn map_kernels(&self) -> &MapKernels {
         &self.inner.kernels
     }
 
@@ -72,7 +76,7 @@ impl Arrays {
     /// When there are not as many values as `shape` says, or the device is out of memory.
     pub fn from_shape<T: ArrayElement>(&self, shape: &[usize], values: &[T]) -> Result<GpuArray<T>> {
         if shape.iter().try_fold(1usize, |n, &length| n.checked_mul(length)) != Some(values.len()) {
-            let message = format!("{} values do not fill an array of shape {}", values.len(), Tuple(shape));
+            let message = format!("{} values do not fill an array of shape {}", values.len(), PythonTuple(shape));
             return Err(value_error(message).into());
         }
         let array = self.empty(shape)?;
@@ -143,7 +147,7 @@ pub struct GpuArray<T> {
 impl<T: ArrayElement> fmt::Debug for GpuArray<T> {
     /// Shape and dtype; the elements are on the device.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GpuArray<{}>({})", T::DTYPE, Tuple(self.shape()))
+        write!(f, "GpuArray<{}>({})", T::DTYPE, PythonTuple(self.shape()))
     }
 }
 
@@ -197,7 +201,7 @@ impl<T: ArrayElement> GpuArray<T> {
     }
 
     /// Another array of this place.
-    pub(super) fn wrap<U: ArrayElement>(&self, array: GpuArrayDyn) -> Result<GpuArray<U>> {
+    pub(super) fn typed_beside<U: ArrayElement>(&self, array: GpuArrayDyn) -> Result<GpuArray<U>> {
         self.arrays.typed(array)
     }
 }
@@ -218,7 +222,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// When it has none or several, and as [`GpuArray::to_vec`].
     pub fn item(&self) -> Result<T> {
         if self.len() != 1 {
-            let message = format!("an array of shape {} is not one element", Tuple(self.shape()));
+            let message = format!("an array of shape {} is not one element", PythonTuple(self.shape()));
             return Err(value_error(message).into());
         }
         Ok(self.to_vec()?[0])
@@ -229,7 +233,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When the device is out of memory.
     pub fn copy(&self) -> Result<Self> {
-        self.wrap(self.dynamic.copy(Some(Order::C))?)
+        self.typed_beside(self.dynamic.copy(Some(Order::C))?)
     }
 
     /// Sets every element.
@@ -261,7 +265,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When the device is out of memory.
     pub fn cast<U: ArrayElement>(&self) -> Result<GpuArray<U>> {
-        self.wrap(self.dynamic.astype(U::DTYPE)?)
+        self.typed_beside(self.dynamic.astype(U::DTYPE)?)
     }
 }
 
@@ -272,7 +276,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When there are too many indices, one is out of bounds, or a step is 0.
     pub fn index(&self, items: &[Index]) -> Result<Self> {
-        self.wrap(self.dynamic.index(items)?)
+        self.typed_beside(self.dynamic.index(items)?)
     }
 
     /// All axes reversed.
@@ -286,7 +290,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When `axes` is no permutation.
     pub fn transpose(&self, axes: Option<&[isize]>) -> Result<Self> {
-        self.wrap(self.dynamic.transpose(axes)?)
+        self.typed_beside(self.dynamic.transpose(axes)?)
     }
 
     /// Another shape of as many elements, one length of which may be -1; a copy only if needed.
@@ -294,7 +298,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When the numbers of elements differ, or the device is out of memory.
     pub fn reshape(&self, shape: &[isize]) -> Result<Self> {
-        self.wrap(self.dynamic.reshape(shape, Order::C)?)
+        self.typed_beside(self.dynamic.reshape(shape, Order::C)?)
     }
 
     /// Repeated to a larger shape by strides of 0.
@@ -302,7 +306,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When the shapes do not fit.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        self.wrap(self.dynamic.broadcast_to(shape)?)
+        self.typed_beside(self.dynamic.broadcast_to(shape)?)
     }
 
     /// New axes of length 1 at these places of the result.
@@ -310,7 +314,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When a place does not exist in the result or is named twice.
     pub fn expand_dims(&self, axes: &[isize]) -> Result<Self> {
-        self.wrap(self.dynamic.expand_dims(axes)?)
+        self.typed_beside(self.dynamic.expand_dims(axes)?)
     }
 
     /// Without axes of length 1: all, or the given ones.
@@ -318,7 +322,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When a given axis does not exist or has another length.
     pub fn squeeze(&self, axes: Option<&[isize]>) -> Result<Self> {
-        self.wrap(self.dynamic.squeeze(axes)?)
+        self.typed_beside(self.dynamic.squeeze(axes)?)
     }
 
     /// Axes run backwards: all, or the given ones.
@@ -326,7 +330,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// # Errors
     /// When an axis does not exist or is named twice.
     pub fn flip(&self, axes: Option<&[isize]>) -> Result<Self> {
-        self.wrap(self.dynamic.flip(axes)?)
+        self.typed_beside(self.dynamic.flip(axes)?)
     }
 }
 
@@ -340,7 +344,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// When there is no such axis.
     pub fn take<I: Integer>(&self, indices: &GpuArray<I>, axis: isize) -> Result<Self> {
         let axis = rtcg_array::normalize_axis(axis, self.ndim())?;
-        self.wrap(self.dynamic.take(&indices.dynamic, axis, rtcg_array::Bounds::Raise, None)?)
+        self.typed_beside(self.dynamic.take(&indices.dynamic, axis, rtcg_array::BoundsMode::Raise, None)?)
     }
 
     /// The elements where `mask` is true, in C order; waits for their number.
@@ -349,9 +353,9 @@ impl<T: ArrayElement> GpuArray<T> {
     /// When the mask has another shape.
     pub fn select(&self, mask: &GpuArray<bool>) -> Result<Self> {
         if mask.shape() != self.shape() {
-            let (mask, own) = (Tuple(mask.shape()), Tuple(self.shape()));
+            let (mask, own) = (PythonTuple(mask.shape()), PythonTuple(self.shape()));
             return Err(value_error(format!("the mask has shape {mask}; expected {own}")).into());
         }
-        self.wrap(self.dynamic.take_fancy(&[rtcg_array::FancyIndex::Array(mask.dynamic.clone())])?)
+        self.typed_beside(self.dynamic.take_fancy(&[rtcg_array::FancyIndex::Array(mask.dynamic.clone())])?)
     }
 }

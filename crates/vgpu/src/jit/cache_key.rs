@@ -5,21 +5,21 @@
 //! variant, the checks. It covers no addresses: code names what it refers to (`emit::relocations`).
 
 use super::emit::compile::isa_name;
-use super::{Instrument, Variant};
+use super::{Instrument, LaunchVariant};
 use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names a piece of machine code.
-pub type Key = [u8; 32];
+pub type CodeKey = [u8; 32];
 
 /// What keeps machine code. Both functions may be called by several threads at once.
 pub trait CodeStore: Debug + Send + Sync {
     /// The bytes kept under a key, complete and unchanged.
-    fn get(&self, key: &Key) -> Option<Vec<u8>>;
+    fn get_code(&self, key: &CodeKey) -> Option<Vec<u8>>;
     /// Keeps bytes. That they cannot be kept is no error.
-    fn put(&self, key: &Key, bytes: &[u8]);
+    fn put_code(&self, key: &CodeKey, bytes: &[u8]);
 }
 
 /// Where the machine code of a module's kernels is kept.
@@ -28,9 +28,9 @@ pub struct ModuleCodeCache {
     /// What keeps it.
     pub store: Arc<dyn CodeStore>,
     /// See [`text_key`].
-    pub text: Key,
+    pub text: CodeKey,
     /// The version of the code generator.
-    pub generator: Key,
+    pub generator: CodeKey,
 }
 
 /// Kernels and masked parts of kernels that this process has compiled and taken from a store.
@@ -42,12 +42,12 @@ pub struct CompileCounts {
     pub loaded: u64,
 }
 
-pub(super) static COMPILED: AtomicU64 = AtomicU64::new(0);
-pub(super) static LOADED: AtomicU64 = AtomicU64::new(0);
+pub(super) static N_COMPILED: AtomicU64 = AtomicU64::new(0);
+pub(super) static N_LOADED: AtomicU64 = AtomicU64::new(0);
 
 /// What this process has compiled and loaded so far.
-pub fn counts() -> CompileCounts {
-    CompileCounts { compiled: COMPILED.load(Ordering::Relaxed), loaded: LOADED.load(Ordering::Relaxed) }
+pub fn compile_counts() -> CompileCounts {
+    CompileCounts { compiled: N_COMPILED.load(Ordering::Relaxed), loaded: N_LOADED.load(Ordering::Relaxed) }
 }
 
 /// SHA-256 over fields, each with its length before it, so that no two lists of fields collide.
@@ -56,34 +56,34 @@ pub(crate) struct KeyHasher(Sha256);
 
 impl KeyHasher {
     /// Adds a field.
-    pub(crate) fn field(mut self, bytes: &[u8]) -> KeyHasher {
+    pub(crate) fn hash_field(mut self, bytes: &[u8]) -> KeyHasher {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
         self
     }
     /// The key.
-    pub(crate) fn finish(self) -> Key {
+    pub(crate) fn finish_key(self) -> CodeKey {
         self.0.finalize().into()
     }
 }
 
 /// The key of a module's text.
-pub fn text_key(text: &str) -> Key {
-    KeyHasher::default().field(text.as_bytes()).finish()
+pub fn text_key(text: &str) -> CodeKey {
+    KeyHasher::default().hash_field(text.as_bytes()).finish_key()
 }
 
 impl ModuleCodeCache {
     /// The key of a part of a kernel.
-    pub(crate) fn key(
+    pub(crate) fn part_key(
         &self,
         kernel: &str,
-        variant: Variant,
+        variant: LaunchVariant,
         instrument: &Instrument,
         window_bits: u32,
         masked: bool,
-    ) -> Result<Key, String> {
+    ) -> Result<CodeKey, String> {
         // What is verified is no other code.
-        let Variant {
+        let LaunchVariant {
             linear_tid,
             tid_contiguous_8,
             full_warps,
@@ -102,14 +102,14 @@ impl ModuleCodeCache {
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
         let mask = memory.map_or(0, |states| states.mask);
         let hasher = KeyHasher::default()
-            .field(&self.generator)
-            .field(isa_name(baseline)?.as_bytes())
-            .field(&self.text)
-            .field(kernel.as_bytes())
-            .field(&flags.map(u8::from))
-            .field(&[optimise, *device_bit, window_bits as u8])
-            .field(&checks.map(u8::from))
-            .field(&mask.to_le_bytes());
-        Ok(hasher.finish())
+            .hash_field(&self.generator)
+            .hash_field(isa_name(baseline)?.as_bytes())
+            .hash_field(&self.text)
+            .hash_field(kernel.as_bytes())
+            .hash_field(&flags.map(u8::from))
+            .hash_field(&[optimise, *device_bit, window_bits as u8])
+            .hash_field(&checks.map(u8::from))
+            .hash_field(&mask.to_le_bytes());
+        Ok(hasher.finish_key())
     }
 }
