@@ -89,7 +89,7 @@ pub(crate) struct GridState {
     pub(crate) memory: Vec<MemoryRegion>,
     /// Texture and surface objects.
     pub(crate) objects: Vec<PlacedObject>,
-    /// See [`OracleReport::open`].
+    /// See [`OracleReport::unspecified`].
     pub(crate) unspecified: Cell<bool>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) trait OperandSource {
     fn predicate_value(&self, pred: &PredSrc) -> Result<bool, String>;
     /// The condition code.
     fn carry_flag(&self) -> Result<bool, String>;
-    /// Notes that the result depends on what CUDA leaves open; see [`crate::OracleReport::open`].
+    /// Notes that the result depends on what CUDA leaves open; see [`crate::OracleReport::unspecified`].
     fn note_unspecified(&self);
     /// Declared size of a register.
     fn register_size(&self, reg: Reg) -> u32;

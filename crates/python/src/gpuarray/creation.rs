@@ -27,7 +27,7 @@ pub(crate) fn retry_after_garbage_collection<T>(
 
 /// An uninitialised array in the memory order that `order` asks for, with `other` as the model.
 #[pyfunction]
-pub(super) fn empty_like_in_order<'py>(
+pub(super) fn empty_in_order_of<'py>(
     other: &Bound<'py, PyGpuArray>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: &str,
@@ -62,7 +62,7 @@ pub(super) fn empty_like_in_order<'py>(
 
 /// The numbers from `start` on, `step` apart, `count` of them.
 #[pyfunction]
-pub(super) fn new_arange(
+pub(super) fn arange_of(
     py: Python<'_>,
     start: &Bound<'_, PyAny>,
     step: &Bound<'_, PyAny>,
@@ -115,7 +115,7 @@ impl PyGpuArray {
                 return PyGpuArray::make_like(slf, || slf.get().current_state().array.astype(to));
             }
         }
-        let new = empty_like_in_order(slf, Some(dtype), order, None)?;
+        let new = empty_in_order_of(slf, Some(dtype), order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         let source = &slf.get().current_state().array;
         super::transfer::in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
@@ -125,7 +125,7 @@ impl PyGpuArray {
     /// A copy in new device memory, in the same memory order or in `order`; does not wait.
     #[pyo3(signature = (order = "K"))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyAny>> {
-        let new = empty_like_in_order(slf, None, order, None)?;
+        let new = empty_in_order_of(slf, None, order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         to_py_result(slf.py(), target.assign(&slf.get().current_state().array))?;
         Ok(new)
@@ -144,12 +144,12 @@ impl PyGpuArray {
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let changed = dtype.is_some_and(|dtype| !dtype.is_none());
-        empty_like_in_order(slf, dtype, if changed { order } else { "K" }, None)
+        empty_in_order_of(slf, dtype, if changed { order } else { "K" }, None)
     }
 }
 
 pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(empty_like_in_order, m)?)?;
-    m.add_function(wrap_pyfunction!(new_arange, m)?)?;
+    m.add_function(wrap_pyfunction!(empty_in_order_of, m)?)?;
+    m.add_function(wrap_pyfunction!(arange_of, m)?)?;
     Ok(())
 }
