@@ -10,14 +10,29 @@ from rtcg import _native
 __version__ = _native.__version__
 
 
+# Modules that are imported when they are asked for. (`rtcg.autoinit`, which makes a context, is imported by name.)
+_MODULES = frozenset({
+    "array_api", "checking", "compiler", "driver", "elementwise", "fft", "gl", "info", "linalg", "numpy", "nvtx",
+    "random", "reduction", "scan", "tools", "tracing",
+})  # fmt: skip
+
+
 def __getattr__(name):
-    """`fuse` is imported when it is asked for: the modules of the package need not be."""
+    """`fuse`, and the modules: a program that needs few of them need not wait for the others."""
     if name == "fuse":
         from rtcg._fuse import fuse
 
         globals()["fuse"] = fuse
         return fuse
+    if name in _MODULES:
+        import importlib
+
+        return importlib.import_module(f"rtcg.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES, "fuse"})
 
 
 def load_ipython_extension(shell):

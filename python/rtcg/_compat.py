@@ -11,6 +11,8 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import site
+import sys
 import tempfile
 from importlib import metadata
 
@@ -40,10 +42,35 @@ def what_import_finds(name):
     """What ``import name`` finds, in words: rtcg's modules, another package, or nothing and what to do."""
     origin = _origin(name)
     if origin is None:
-        return f"nothing (`pip install {_DISTRIBUTIONS[name][1]}` adds rtcg's modules)"
+        return _nothing(name)
     if origin.startswith(folder(name) + os.sep):
         return "rtcg's modules"
     return f"{origin}, which is not rtcg's (`python -m rtcg --as {name} program.py` runs a program with rtcg's)"
+
+
+def _nothing(name):
+    ours = _DISTRIBUTIONS[name][1]
+    there = _folder_of(ours)
+    if there is None:
+        return f"nothing (`pip install {ours}` adds rtcg's modules)"
+    return (
+        f"nothing, although {ours} is in {there}: its .pth file is not read there, or rtcg-gpu is in another folder "
+        f"(PYTHONPATH={folder(name)} or `python -m rtcg --as {name} program.py` finds rtcg's modules)"
+    )
+
+
+def _folder_of(distribution):
+    """The folder that a distribution is installed in; None without it."""
+    try:
+        return str(metadata.distribution(distribution).locate_file(""))
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _is_of_this_environment(path):
+    """Whether pip, run here, can remove what is in this folder."""
+    bases = (sys.prefix, site.getuserbase())
+    return any(os.path.realpath(path).startswith(os.path.realpath(base) + os.sep) for base in bases)
 
 
 def provide(name):
@@ -59,17 +86,21 @@ def provide(name):
     ProvideError
         If upstream's package is installed, ours is not, or the folder cannot be written.
     """
+    name = name.lower()
     path = folder(name)
     upstream, ours = _DISTRIBUTIONS[name]
     _refuse_beside_upstream(name, upstream, path)
-    try:
-        site = str(metadata.distribution(ours).locate_file(""))
-    except metadata.PackageNotFoundError:
-        raise ProvideError(f"{ours} is not installed here; `pip install {ours}` does it") from None
+    there = _folder_of(ours)
+    if there is None:
+        raise ProvideError(f"{ours} is not installed here; `pip install {ours}` does it")
+    if _origin(name) is None:
+        raise ProvideError(f"`import {name}` finds {_nothing(name)}")
+    if not _is_of_this_environment(there):
+        raise ProvideError(f"{ours} is installed in {there}, outside of this environment; install it here, too")
     version = f"{_version(name)}+rtcg"
-    target = os.path.join(site, f"{upstream}-{version}.dist-info")
+    target = os.path.join(there, f"{upstream}-{version}.dist-info")
     try:
-        _write(site, target, _files(upstream, version, ours))
+        _write(there, target, _files(upstream, version, ours))
     except OSError as error:
         raise ProvideError(f"{target} cannot be written: {error.strerror or error}") from error
     return target
@@ -83,8 +114,7 @@ def _refuse_beside_upstream(name, upstream, path):
     if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER:
         raise ProvideError(
             f"the distribution {upstream} {found.version} is installed in {found.locate_file('')} and stays as it is; "
-            f"`python -m rtcg --as {name} program.py` runs programs with rtcg's modules, `pip uninstall {upstream}` "
-            "makes room for them"
+            f"`python -m rtcg --as {name} program.py` runs programs with rtcg's modules"
         )
     origin = _origin(name)
     if origin and not origin.startswith(path + os.sep):
@@ -116,7 +146,7 @@ def _files(upstream, version, ours):
     return {"METADATA": described, "INSTALLER": f"{_INSTALLER}\n", "REQUESTED": ""}
 
 
-def _write(site, target, files):
+def _write(there, target, files):
     """All files at once: the folder takes the place of an older one when it is complete."""
     base = os.path.basename(target)
     lines = []
@@ -124,16 +154,16 @@ def _write(site, target, files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
         lines.append(f"{base}/{file},sha256={digest},{len(text.encode())}\n")
     files["RECORD"] = "".join(lines) + f"{base}/RECORD,,\n"
-    new = tempfile.mkdtemp(prefix=".rtcg-provide-", dir=site)
+    new = tempfile.mkdtemp(prefix=".rtcg-provide-", dir=folder)
     try:
         for file, text in files.items():
             with open(os.path.join(new, file), "w", encoding="utf-8", newline="") as out:
                 out.write(text)
         os.chmod(new, 0o755)
         prefix = base.partition("-")[0] + "-"
-        for old in os.listdir(site):
+        for old in os.listdir(folder):
             if old.startswith(prefix) and old.endswith("+rtcg.dist-info"):
-                shutil.rmtree(os.path.join(site, old))
+                shutil.rmtree(os.path.join(folder, old))
         os.rename(new, target)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

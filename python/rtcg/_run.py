@@ -22,6 +22,8 @@ def run_program(arguments, first=None):
     if not arguments:
         raise SystemExit("no program was named")
     program = arguments[0]
+    if program == "-c":
+        raise SystemExit("-c is not supported; expected the path of a program, or -m and a module")
     if not as_module and not os.path.exists(program):
         raise SystemExit(f"cannot open the program {program!r}: no such file")
     sys.argv[:] = arguments
