@@ -61,9 +61,10 @@ fn end_work(py: Python<'_>) -> PyResult<()> {
 
 /// Whether this is the thread that the process began with; false where the system does not tell.
 fn is_first_of_process() -> bool {
+    // By its number: glibc has the function only since 2.30.
     // SAFETY: neither call has a precondition.
     #[cfg(target_os = "linux")]
-    return unsafe { libc::getpid() == libc::gettid() };
+    return unsafe { libc::c_long::from(libc::getpid()) == libc::syscall(libc::SYS_gettid) };
     #[cfg(not(target_os = "linux"))]
     false
 }
