@@ -146,7 +146,7 @@ def _files(upstream, version, ours):
     return {"METADATA": described, "INSTALLER": f"{_INSTALLER}\n", "REQUESTED": ""}
 
 
-def _write(there, target, files):
+def _write(site_packages, target, files):
     """All files at once: the folder takes the place of an older one when it is complete."""
     base = os.path.basename(target)
     lines = []
@@ -154,16 +154,16 @@ def _write(there, target, files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
         lines.append(f"{base}/{file},sha256={digest},{len(text.encode())}\n")
     files["RECORD"] = "".join(lines) + f"{base}/RECORD,,\n"
-    new = tempfile.mkdtemp(prefix=".rtcg-provide-", dir=folder)
+    new = tempfile.mkdtemp(prefix=".rtcg-provide-", dir=site_packages)
     try:
         for file, text in files.items():
             with open(os.path.join(new, file), "w", encoding="utf-8", newline="") as out:
                 out.write(text)
         os.chmod(new, 0o755)
         prefix = base.partition("-")[0] + "-"
-        for old in os.listdir(folder):
+        for old in os.listdir(site_packages):
             if old.startswith(prefix) and old.endswith("+rtcg.dist-info"):
-                shutil.rmtree(os.path.join(folder, old))
+                shutil.rmtree(os.path.join(site_packages, old))
         os.rename(new, target)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

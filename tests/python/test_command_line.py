@@ -3,6 +3,11 @@
 import os
 import subprocess
 import sys
+from importlib import metadata
+
+import pytest
+
+from rtcg import _compat
 
 PROGRAM = """
 import subprocess, sys
@@ -63,3 +68,17 @@ def test_the_report_says_what_an_import_finds(tmp_path):
     (tmp_path / "pycuda" / "__init__.py").write_text("")
     said = rtcg(cwd=tmp_path).stdout
     assert f"import pycuda: {tmp_path}/pycuda/__init__.py, which is not rtcg's" in said
+
+
+def test_what_is_provided_is_a_distribution(tmp_path, monkeypatch):
+    monkeypatch.setattr(_compat, "_folder_of", lambda distribution: str(tmp_path))
+    with pytest.raises(_compat.ProvideError, match="outside of this environment; install it here, too"):
+        _compat.provide("pycuda")
+    monkeypatch.setattr(_compat, "_is_of_this_environment", lambda path: True)
+    for name in ("pycuda", "PyCUDA"):
+        written = _compat.provide(name)
+        assert [written] == [str(path) for path in tmp_path.iterdir()]
+    [provided] = metadata.distributions(path=[str(tmp_path)])
+    assert (provided.name, provided.version, provided.requires) == ("pycuda", "2026.1+rtcg", ["rtcg-pycuda"])
+    assert sorted(file.name for file in provided.files) == ["INSTALLER", "METADATA", "RECORD", "REQUESTED"]
+    assert all(file.locate().is_file() for file in provided.files)
