@@ -19,8 +19,8 @@ def sdist(native):
     return path
 
 
-def test_the_first_program_runs_from_source(installation, sdist, first_program):
-    installation.install(f"{sdist}[cuda13]", CARGO_TARGET_DIR=TARGET)
+def test_the_first_program_runs_from_source(installation, sdist, wheels, first_program):
+    installation.install(f"{sdist}[cuda13]", wheels["rtcg-pycuda"], CARGO_TARGET_DIR=TARGET)
     installation.run(first_program)
 
 
