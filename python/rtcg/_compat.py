@@ -1,9 +1,9 @@
 """Packages of other projects whose names `rtcg` has modules for: which ones, where they lie, how programs get them.
 
 The modules of ``pycuda`` lie in the folder ``rtcg/compat/pycuda``, which is no package. The distribution
-``rtcg-pycuda`` puts this folder at the end of the module search path, so that an upstream package comes first;
-``python -m rtcg --as`` puts it in front. :func:`provide` writes the metadata of a distribution of upstream's name, for
-packages that require it.
+``rtcg-pycuda`` puts this folder at the end of the module search path, so that an upstream package of the same
+environment comes first; ``python -m rtcg --as`` puts it in front. :func:`provide` writes the metadata of a distribution
+of upstream's name, for packages that require it.
 """
 
 import base64
@@ -59,12 +59,18 @@ def _nothing(name):
     )
 
 
-def _folder_of(distribution):
-    """The folder that a distribution is installed in; None without it."""
+def _installed(distribution):
+    """The metadata of a distribution; None without it."""
     try:
-        return str(metadata.distribution(distribution).locate_file(""))
+        return metadata.distribution(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _folder_of(distribution):
+    """The folder that a distribution is installed in; None without it."""
+    found = _installed(distribution)
+    return found and str(found.locate_file(""))
 
 
 def _is_of_this_environment(path):
@@ -84,7 +90,8 @@ def provide(name):
     Raises
     ------
     ProvideError
-        If upstream's package is installed, ours is not, or the folder cannot be written.
+        If upstream's package is installed; if ours is not, cannot be imported, or lies outside of this environment;
+        if the folder cannot be written.
     """
     name = name.lower()
     path = folder(name)
@@ -107,10 +114,7 @@ def provide(name):
 
 
 def _refuse_beside_upstream(name, upstream, path):
-    try:
-        found = metadata.distribution(upstream)
-    except metadata.PackageNotFoundError:
-        found = None
+    found = _installed(upstream)
     if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER:
         raise ProvideError(
             f"the distribution {upstream} {found.version} is installed in {found.locate_file('')} and stays as it is; "

@@ -97,7 +97,7 @@ def compile(
     arch, code : str, optional
         As nvcc's ``-arch`` and ``-code``. By default the device of the current context.
     cache_dir : path or False, optional
-        Where compiled programs are kept: by default ``PYCUDA_CACHE_DIR`` or ``~/.cache/pycuda``.
+        Where compiled programs are kept: by default ``PYCUDA_CACHE_DIR`` or ``~/.cache/rtcg``.
         ``False`` switches the cache off, as does the environment variable ``PYCUDA_DISABLE_CACHE``.
         An entry is used again only when source, options, every included header and the compiler
         are the same.

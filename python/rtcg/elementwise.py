@@ -56,6 +56,7 @@ class ElementwiseKernel(_native.ElementwiseKernel):
 
 
 def prepared_kernel(module, name, arguments, use_range):
+    """``(module, prepared function, arguments)`` of a kernel, with the arguments for its size or range."""
     parts = [(np.int64, part) for part in ("start", "stop", "step")] if use_range else [(np.uint64, "n")]
     arguments = arguments + [ScalarArg(dtype, part) for dtype, part in parts]
     function = module.get_function(name)

@@ -83,6 +83,7 @@ class Threefry(Philox):
 
 
 def shape_of(size):
+    """The shape that NumPy's `size` stands for, a tuple."""
     if size is None:
         return ()
     return tuple(size) if hasattr(size, "__len__") else (integer_of("size", size),)

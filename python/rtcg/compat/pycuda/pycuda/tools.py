@@ -1,5 +1,6 @@
 """Contexts, memoisation, memory pools and C types of dtypes under the names that PyCUDA has; see `rtcg.tools`."""
 
+import rtcg.tools
 from rtcg.tools import (
     Argument as Argument,
     DebugMemoryPool as DebugMemoryPool,
@@ -38,6 +39,4 @@ def __getattr__(name):
     """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
     if name not in ("get_or_register_dtype", "register_dtype"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rtcg import _dtypes
-
-    return getattr(_dtypes, name)
+    return getattr(rtcg.tools, name)
